@@ -22,9 +22,11 @@ libsdr_uc_base_a_SOURCES = \
 	prov/sdr/uc/sdr_uc.h \
 	prov/sdr/uc/sdr_uc_addr.c \
 	prov/sdr/uc/sdr_uc_addr.h \
+	prov/sdr/uc/sdr_uc_bell.h \
 	prov/sdr/uc/sdr_uc_engine.h \
 	prov/sdr/uc/sdr_uc_net.c \
 	prov/sdr/uc/sdr_uc_net.h \
+	prov/sdr/uc/sdr_uc_pause.h \
 	prov/sdr/uc/sdr_uc_piece.c \
 	prov/sdr/uc/sdr_uc_piece.h \
 	prov/sdr/uc/sdr_uc_qp.c \
@@ -58,7 +60,6 @@ libsdr_uc_sim_a_SOURCES = \
 libsdr_uc_soft_a_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft.c \
 	prov/sdr/uc/soft/sdr_soft.h \
-	prov/sdr/uc/soft/sdr_soft_bell.h \
 	prov/sdr/uc/soft/sdr_soft_crew.c \
 	prov/sdr/uc/soft/sdr_soft_crew.h \
 	prov/sdr/uc/soft/sdr_soft_engine.c \

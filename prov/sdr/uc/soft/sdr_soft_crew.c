@@ -16,7 +16,7 @@
  * owner too, but with nothing in hand: no circle.
  *
  * News.  A worker that reports sets `news` and rings; an owner that is about to sleep looks at it
- * after it has armed the bell (sdr_soft_bell.h).
+ * after it has armed the bell (sdr_uc_bell.h).
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,21 +28,14 @@
 #include <unistd.h>
 
 #include "base/sdr_assert.h"
+#include "uc/sdr_uc_pause.h"
 #include "sdr_soft_impl.h"
 
-#define SDR_SOFT_GRACE_SPINS   256	 /* looks before the processor is given away */
 #define SDR_SOFT_CREW_PATIENCE 20000000u /* ns that a control datagram waits for workers */
 
 bool sdr_soft_crew_pause(const struct sdr_soft_crew *c, uint32_t n)
 {
-	if (n >= SDR_SOFT_GRACE_SPINS)
-		return c->pid == getpid() && !sched_yield();
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-	return true;
+	return sdr_uc_pause(c->pid, n);
 }
 
 /* ---- open, close ----------------------------------------------------------------------------- */
@@ -146,7 +139,7 @@ static void sdr_soft_crew_stop(struct sdr_soft_crew *c)
 		return;
 	__atomic_store_n(&c->stop, true, __ATOMIC_RELEASE);
 	for (i = 0; i < c->on; i++)
-		sdr_soft_bell_strike(c->worker[i]->bell.fd);
+		sdr_uc_bell_strike(c->worker[i]->bell.fd);
 	for (i = 0; i < c->on; i++)
 		pthread_join(c->worker[i]->thread, NULL);
 	c->on = c->help = 0;
@@ -240,7 +233,7 @@ void sdr_soft_crew_retire(struct sdr_soft *s, void *table)
 void sdr_soft_crew_tell(struct sdr_soft_crew *c)
 {
 	__atomic_store_n(&c->news, true, __ATOMIC_SEQ_CST);
-	sdr_soft_bell_ring(&c->bell);
+	sdr_uc_bell_ring(&c->bell);
 }
 
 /*
@@ -316,8 +309,8 @@ void sdr_soft_crew_poll(struct sdr_soft *s, bool drained)
 	c->passed = 0;
 	if (drained)
 		__atomic_store_n(&c->drained, c->drained + 1, __ATOMIC_RELEASE);
-	sdr_soft_bell_wake(&c->bell);
-	sdr_soft_bell_hear(&c->bell);
+	sdr_uc_bell_wake(&c->bell);
+	sdr_uc_bell_hear(&c->bell);
 	if (__atomic_load_n(&c->news, __ATOMIC_RELAXED))
 		__atomic_store_n(&c->news, false, __ATOMIC_SEQ_CST);
 }
@@ -338,7 +331,7 @@ bool sdr_soft_crew_arm(struct sdr_soft *s)
 {
 	struct sdr_soft_crew *c = s->crew;
 
-	sdr_soft_bell_arm(&c->bell);
+	sdr_uc_bell_arm(&c->bell);
 	return __atomic_load_n(&c->news, __ATOMIC_SEQ_CST);
 }
 

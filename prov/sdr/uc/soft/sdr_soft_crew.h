@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 #include <sys/types.h>
-#include "sdr_soft_bell.h"
+#include "uc/sdr_uc_bell.h"
 #include "sdr_soft_place.h"
 #include "sdr_soft_knock.h"
 #include "sdr_soft_rx.h"
@@ -38,7 +38,7 @@ struct sdr_soft_worker {
 	struct sdr_soft_rx rx;
 	struct sdr_soft_tx *tx;	       /* of what it sends */
 	struct sdr_soft_knock_box box; /* answers that came to its socket */
-	struct sdr_soft_bell bell;     /* that ends its sleep */
+	struct sdr_uc_bell bell;       /* that ends its sleep */
 	/* written by the worker, read by the owner: */
 	_Alignas(SDR_SOFT_CREW_LINE) struct sdr_soft_hold hold;
 	uint32_t work; /* odd: at work, it may have a QP; even: it has nothing */
@@ -67,7 +67,7 @@ struct sdr_soft_crew {
 	bool stop;
 	/* written by both */
 	_Alignas(SDR_SOFT_CREW_LINE) bool news; /* packets were placed since the owner looked */
-	struct sdr_soft_bell bell;		/* that wakes it */
+	struct sdr_uc_bell bell;		/* that wakes it */
 	struct sdr_soft_job job;		/* that the owner shares with them */
 };
 

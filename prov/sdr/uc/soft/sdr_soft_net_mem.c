@@ -6,7 +6,7 @@
  * of what the engine itself costs.
  *
  * A port is a ring of datagrams (trains, as they were sent, with their segment size) and a bell
- * whose descriptor is readable when there may be something in it (sdr_soft_bell.h).  Senders copy,
+ * whose descriptor is readable when there may be something in it (sdr_uc_bell.h).  Senders copy,
  * one at a time per port; the one thread that receives is handed pointers into the ring, which are
  * its own until it asks the next time.  A full ring is a full network (EAGAIN), not a loss.
  * Nothing is lost, reordered or delayed, and there is no address but 127.0.0.1.
@@ -63,8 +63,8 @@ struct sdr_soft_mem_port {
 	/* and by the receiver: up to there all is free again; handed out */
 	_Alignas(SDR_SOFT_CREW_LINE) uint64_t head;
 	uint64_t taken;
-	bool held;		   /* by who measures */
-	struct sdr_soft_bell bell; /* its fd is the port's */
+	bool held;		 /* by who measures */
+	struct sdr_uc_bell bell; /* its fd is the port's */
 };
 
 static pthread_mutex_t sdr_soft_mem_lock =
@@ -148,7 +148,7 @@ static int sdr_soft_mem_open(struct sdr_soft *s, const struct sockaddr_storage *
 	if (!p->ring)
 		goto err_port;
 	p->cap = cap;
-	p->bell = (struct sdr_soft_bell){ .fd = fd };
+	p->bell = (struct sdr_uc_bell){ .fd = fd };
 	p->port = port;
 	p->tail = p->head = p->taken = 0;
 	p->held = false;
@@ -259,8 +259,8 @@ static int sdr_soft_mem_recv(int fd, struct mmsghdr *v, unsigned int n)
 	k = sdr_soft_mem_take(p, v, n);
 	if (k)
 		return (int)k;
-	sdr_soft_bell_arm(&p->bell);
-	sdr_soft_bell_hear(&p->bell);
+	sdr_uc_bell_arm(&p->bell);
+	sdr_uc_bell_hear(&p->bell);
 	k = sdr_soft_mem_take(p, v, n);
 	if (k)
 		return (int)k;
@@ -330,7 +330,7 @@ static int sdr_soft_mem_put(struct sdr_soft_mem_port *p, const struct msghdr *m,
 	h->stamp = sdr_soft_ns(&t);
 	h->from = from;
 	__atomic_store_n(&p->tail, tail, __ATOMIC_SEQ_CST);
-	sdr_soft_bell_ring(&p->bell);
+	sdr_uc_bell_ring(&p->bell);
 out:
 	pthread_mutex_unlock(&p->lock);
 	return ret;
@@ -363,7 +363,7 @@ void sdr_soft_mem_port_hold(int fd, bool hold)
 
 	__atomic_store_n(&p->held, hold, __ATOMIC_SEQ_CST);
 	if (!hold)
-		sdr_soft_bell_again(&p->bell);
+		sdr_uc_bell_again(&p->bell);
 }
 
 static void sdr_soft_mem_stamp(int fd)

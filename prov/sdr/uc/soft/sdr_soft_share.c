@@ -283,7 +283,7 @@ static void sdr_soft_share_send_all(struct sdr_soft *s, uint32_t n, uint32_t may
 	__atomic_store_n(&j->word, sdr_soft_word(may, n, 0), __ATOMIC_SEQ_CST);
 	for (i = 0; i < c->on && wake; i++)
 		if (may >> i & 1) {
-			sdr_soft_bell_ring(&c->worker[i]->bell);
+			sdr_uc_bell_ring(&c->worker[i]->bell);
 			wake--;
 		}
 	while ((h = sdr_soft_share_take(j, SDR_SOFT_SHARE_OWNER))) {

@@ -72,7 +72,7 @@ static void sdr_soft_worker_nap(struct sdr_soft_worker *w, uint32_t n)
 	uint64_t ns;
 
 	SDR_ASSERT(!(w->work & 1));
-	sdr_soft_bell_hear(&w->bell);
+	sdr_uc_bell_hear(&w->bell);
 	if (n < SDR_SOFT_NAP_SPINS) {
 		sched_yield();
 		return;
@@ -94,7 +94,7 @@ static void sdr_soft_worker_wait(struct sdr_soft_worker *w)
 		if (__atomic_load_n(&c->handled, __ATOMIC_ACQUIRE) >= stamp ||
 		    sdr_soft_worker_stopped(w))
 			return;
-		sdr_soft_bell_ring(&c->bell);
+		sdr_uc_bell_ring(&c->bell);
 		sdr_soft_worker_nap(w, n);
 	}
 }
@@ -221,11 +221,11 @@ static void sdr_soft_worker_rest(struct sdr_soft_worker *w)
 			warm--;
 			sched_yield();
 		} else {
-			sdr_soft_bell_arm(&w->bell);
+			sdr_uc_bell_arm(&w->bell);
 			if (!sdr_soft_share_waits(w))
 				poll(p, 2, -1);
-			sdr_soft_bell_wake(&w->bell);
-			sdr_soft_bell_hear(&w->bell);
+			sdr_uc_bell_wake(&w->bell);
+			sdr_uc_bell_hear(&w->bell);
 			continue;
 		}
 		if (!(warm % SDR_SOFT_WARM_POLL))

@@ -8,15 +8,15 @@
  * other.  Who takes `asleep` away writes, or is about to; so the one that slept knows that there is
  * a count to be read, and reads on until it has found it: else its descriptor stayed readable.
  */
-#ifndef SDR_SOFT_BELL_H
-#define SDR_SOFT_BELL_H
+#ifndef SDR_UC_BELL_H
+#define SDR_UC_BELL_H
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
 
-struct sdr_soft_bell {
+struct sdr_uc_bell {
 	int fd; /* non-blocking */
 	/* the sleeper's: */
 	bool armed;		  /* it slept, or was about to, since it was awake last, */
@@ -25,7 +25,7 @@ struct sdr_soft_bell {
 };
 
 /* Unconditionally: whoever sleeps on it wakes. */
-static inline void sdr_soft_bell_strike(int fd)
+static inline void sdr_uc_bell_strike(int fd)
 {
 	const uint64_t one = 1;
 
@@ -34,25 +34,25 @@ static inline void sdr_soft_bell_strike(int fd)
 }
 
 /* There is something; it was made visible before. */
-static inline void sdr_soft_bell_ring(struct sdr_soft_bell *b)
+static inline void sdr_uc_bell_ring(struct sdr_uc_bell *b)
 {
 	if (__atomic_load_n(&b->asleep, __ATOMIC_SEQ_CST) &&
 	    __atomic_exchange_n(&b->asleep, false, __ATOMIC_SEQ_CST))
-		sdr_soft_bell_strike(b->fd);
+		sdr_uc_bell_strike(b->fd);
 }
 
 /*
  * There is something that was there before, and could not be seen: the sleeper may have heard the
  * ring for it already.
  */
-static inline void sdr_soft_bell_again(struct sdr_soft_bell *b)
+static inline void sdr_uc_bell_again(struct sdr_uc_bell *b)
 {
 	__atomic_store_n(&b->asleep, false, __ATOMIC_SEQ_CST);
-	sdr_soft_bell_strike(b->fd);
+	sdr_uc_bell_strike(b->fd);
 }
 
 /* Will sleep; looks after this whether there is something. */
-static inline void sdr_soft_bell_arm(struct sdr_soft_bell *b)
+static inline void sdr_uc_bell_arm(struct sdr_uc_bell *b)
 {
 	if (!__atomic_exchange_n(&b->asleep, true, __ATOMIC_SEQ_CST) && b->armed)
 		b->rung = true;
@@ -60,7 +60,7 @@ static inline void sdr_soft_bell_arm(struct sdr_soft_bell *b)
 }
 
 /* Is awake: nobody needs to ring. */
-static inline void sdr_soft_bell_wake(struct sdr_soft_bell *b)
+static inline void sdr_uc_bell_wake(struct sdr_uc_bell *b)
 {
 	if (b->armed && !__atomic_exchange_n(&b->asleep, false, __ATOMIC_SEQ_CST))
 		b->rung = true;
@@ -68,7 +68,7 @@ static inline void sdr_soft_bell_wake(struct sdr_soft_bell *b)
 }
 
 /* The count of a ring goes, so that fd is silent until the next. */
-static inline void sdr_soft_bell_hear(struct sdr_soft_bell *b)
+static inline void sdr_uc_bell_hear(struct sdr_uc_bell *b)
 {
 	uint64_t n;
 
@@ -76,4 +76,4 @@ static inline void sdr_soft_bell_hear(struct sdr_soft_bell *b)
 		b->rung = false;
 }
 
-#endif /* SDR_SOFT_BELL_H */
+#endif /* SDR_UC_BELL_H */
