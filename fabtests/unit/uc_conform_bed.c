@@ -24,6 +24,30 @@ struct sdr_uc_qp_attr bed_qp_attr(struct bed *b, int side)
 	};
 }
 
+/* On workers' threads. */
+static bool bed_room(void *user, uint32_t worker)
+{
+	struct bed_crew *c = user;
+	bool room;
+
+	(void)worker;
+	pthread_mutex_lock(&c->lock);
+	room = c->n + (int)SDR_UC_POLL_MIN <= BED_CREW;
+	pthread_mutex_unlock(&c->lock);
+	return room;
+}
+
+static void bed_worked(void *user, uint32_t worker, const struct sdr_uc_ev *ev, int n)
+{
+	struct bed_crew *c = user;
+
+	(void)worker;
+	pthread_mutex_lock(&c->lock);
+	memcpy(c->ev + c->n, ev, (size_t)n * sizeof(*ev));
+	c->n += n;
+	pthread_mutex_unlock(&c->lock);
+}
+
 int bed_open(struct bed *b, const struct uc_conform *row)
 {
 	int i, ret;
@@ -41,6 +65,11 @@ int bed_open(struct bed *b, const struct uc_conform *row)
 		struct sdr_uc_qp_attr a = bed_qp_attr(b, i);
 
 		bed_ops(b, i)->info(b->net.uc[i], &b->ui[i]);
+		pthread_mutex_init(&b->crew[i].lock, NULL);
+		if (b->ui[i].workers)
+			bed_ops(b, i)->crew(
+				b->net.uc[i],
+				&(struct sdr_uc_crew){ bed_room, bed_worked, &b->crew[i] });
 		bed_ops(b, i)->sockname(b->net.uc[i], &b->addr[i]);
 		assert_true(b->ui[i].mtu >= BED_MTU);
 		assert_true(b->ui[i].ctl_max >= SDR_CTL_MIN && b->ui[i].ctl_max <= SDR_CTL_MAX);
@@ -78,6 +107,8 @@ void bed_close(struct bed *b)
 	}
 	for (i = 0; i < 2; i++)
 		bed_ops(b, i)->close(b->net.uc[i]);
+	for (i = 0; i < 2; i++)
+		pthread_mutex_destroy(&b->crew[i].lock);
 	if (b->row->close)
 		b->row->close(&b->net);
 }
@@ -109,13 +140,33 @@ static void bed_placed(struct bed *b, struct bed_seen *s, const struct sdr_uc_ev
 	(void)b;
 }
 
+/* What workers have placed goes before what the poll has returned. */
+static int bed_collect(struct bed *b, int side)
+{
+	struct bed_crew *c = &b->crew[side];
+	int i, n;
+
+	if (!b->ui[side].workers)
+		return 0;
+	pthread_mutex_lock(&c->lock);
+	for (i = 0; i < c->n; i++) {
+		assert_int_equal(c->ev[i].kind, SDR_UC_EV_PLACED);
+		bed_placed(b, &b->seen[side], &c->ev[i]);
+	}
+	n = c->n;
+	c->n = 0;
+	pthread_mutex_unlock(&c->lock);
+	return n;
+}
+
 static int bed_poll(struct bed *b, int side)
 {
 	struct sdr_uc_ev ev[SDR_UC_POLL_MIN];
 	struct bed_seen *s = &b->seen[side];
-	int n = bed_ops(b, side)->poll(b->net.uc[side], ev, SDR_UC_POLL_MIN), i;
+	int n = bed_ops(b, side)->poll(b->net.uc[side], ev, SDR_UC_POLL_MIN), i, worked;
 
 	assert_in_range(n, 0, SDR_UC_POLL_MIN);
+	worked = bed_collect(b, side);
 	for (i = 0; i < n; i++) {
 		switch (ev[i].kind) {
 		case SDR_UC_EV_PLACED:
@@ -140,7 +191,7 @@ static int bed_poll(struct bed *b, int side)
 			s->nerr++;
 		}
 	}
-	return n;
+	return n + worked;
 }
 
 static void bed_sleep(struct bed *b, uint64_t now, uint64_t due)

@@ -5,6 +5,7 @@
 #define UC_CONFORM_BED_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,6 +26,8 @@
 #define BED_RETRY_NS 100000u /* after which what the network did not take is posted again */
 #define BED_GUARD    BED_MTU /* bytes on both sides of a buffer that stay BED_FILL */
 
+#define BED_CREW 4096 /* events of workers that wait */
+
 #define BED_ROOM (BED_MSG + 2 * BED_GUARD)
 
 /* What one end has reported since bed_forget(). */
@@ -40,6 +43,13 @@ struct bed_seen {
 	struct sdr_uc_addr from;
 };
 
+/* What workers of an end have placed, until its next poll. */
+struct bed_crew {
+	pthread_mutex_t lock;
+	struct sdr_uc_ev ev[BED_CREW];
+	int n;
+};
+
 struct bed {
 	const struct uc_conform *row;
 	struct uc_net net;
@@ -48,6 +58,7 @@ struct bed {
 	struct sdr_uc_info ui[2];
 	struct sdr_uc_addr addr[2];
 	struct bed_seen seen[2];
+	struct bed_crew crew[2];
 	uint32_t rounds;
 	struct sdr_uc_grant grant; /* of the receiver's BED_SLOT */
 	uint8_t src[BED_MSG];
