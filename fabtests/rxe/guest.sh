@@ -198,6 +198,20 @@ verbs_xfer_write() { transfer verbs "$host" verbs "$(free_port)" -m write -S 1,8
 verbs_xfer_ipv6() { transfer verbs "$host6" verbs "$(free_port)" -S 8,4k,64k,1m -I 2; }
 verbs_xfer_channels() { FI_SDR_CHANNELS=3 transfer verbs "$host" verbs "$(free_port)" -S 8,64k,1m -I 2; }
 # Every packet to the server's device has the code point, and none of another comes that way.
+# Receive workers: at both ends of an endpoint, more than channels, fewer than those; at one alone; the SDK's, which
+# count.
+verbs_workers() {
+	FI_SDR_WORKERS=2 FI_SDR_CHANNELS=2 transfer verbs "$host" verbs "$(free_port)" -m tagged -S 0,8,64k,1m,5000001 -I 2 &&
+		FI_SDR_WORKERS=2 FI_SDR_CHANNELS=3 transfer verbs "$host" verbs "$(free_port)" -m write -S 1,64k,1m -I 2
+}
+verbs_workers_one() { FI_SDR_WORKERS=2 transfer verbs "$host" verbs "$(free_port)" -m msg -S 8,64k,1m -I 2; }
+verbs_workers_no_repair() { FI_SDR_WORKERS=2 FI_SDR_CHANNELS=2 functional verbs xfer clean_no_repair; }
+verbs_workers_count() {
+	spawn workers "$build/sdr_verbs_workers" verbs:rxe0 verbs:rxe1 2 3 &&
+		await workers || { no "exit status $?: $(<"$tmp/workers.txt")"; return 1; }
+	said workers '^PASS: workers'
+}
+
 verbs_dscp() {
 	spawn sniff python3 -c '
 import collections, socket
@@ -317,6 +331,7 @@ interop_verbs_to_soft() { transfer far "$far" verbs $roce -S 8,4k,64k,1m -I 2; }
 interop_verbs_to_soft_ipv6() { transfer far "$far6" verbs $roce -S 8,4k,64k,1m -I 2; }
 interop_soft_to_verbs() { transfer verbs "$near" far "$(free_port)" -S 8,4k,64k,1m -I 2; }
 interop_soft_to_verbs_ipv6() { transfer verbs "$near6" far "$(free_port)" -S 8,4k,64k,1m -I 2; }
+interop_workers() { FI_SDR_WORKERS=2 FI_SDR_CHANNELS=2 transfer verbs "$near" far "$(free_port)" -S 8,64k,1m -I 2; }
 interop_write() { transfer far "$far" verbs $roce -m write -S 8,1000,64k,1m -I 2; }
 
 # The soft engine alone, with queue pairs straight from libibverbs.
@@ -466,18 +481,19 @@ all="env_devices env_perftest
 	soft_xfer soft_xfer_ipv6 soft_pingpong_rdm soft_pingpong_dgram
 	verbs_info verbs_first verbs_conform verbs_uc_qps
 	verbs_xfer_tagged verbs_xfer_msg verbs_xfer_write verbs_xfer_ipv6 verbs_xfer_channels verbs_dscp
+	verbs_workers verbs_workers_one verbs_workers_no_repair verbs_workers_count
 	verbs_pingpong_rdm verbs_pingpong_dgram
 	verbs_mpi verbs_faults verbs_faults_write verbs_no_repair verbs_nack verbs_mtu_differs
 	verbs_hmem_direct verbs_hmem_staged verbs_hmem_forbidden
 	verbs_port_in_use verbs_receiver_killed verbs_sender_killed verbs_peer_restarts verbs_nobody_there verbs_client_first
-	interop_verbs_to_soft interop_verbs_to_soft_ipv6 interop_soft_to_verbs interop_soft_to_verbs_ipv6 interop_write
+	interop_verbs_to_soft interop_verbs_to_soft_ipv6 interop_soft_to_verbs interop_soft_to_verbs_ipv6 interop_write interop_workers
 	interop_engine interop_engine_ipv6
 	bad_permission bad_memlock bad_limits bad_channels bad_no_device
 	loss_soft_xfer loss_verbs_xfer_tagged loss_verbs_xfer_write loss_verbs_xfer_ipv6 loss_verbs_pingpong_rdm
 	loss_verbs_hmem_direct loss_verbs_hmem_staged
-	loss_verbs_pingpong_dgram loss_verbs_mpi_short
+	loss_verbs_pingpong_dgram loss_verbs_mpi_short loss_verbs_workers
 	loss_interop_verbs_to_soft loss_interop_soft_to_verbs_ipv6 loss_seen
-	reorder_soft_xfer reorder_verbs_xfer_tagged reorder_verbs_xfer_write reorder_verbs_pingpong_rdm reorder_verbs_mpi_short
+	reorder_soft_xfer reorder_verbs_xfer_tagged reorder_verbs_xfer_write reorder_verbs_pingpong_rdm reorder_verbs_mpi_short reorder_verbs_workers
 	reorder_interop_verbs_to_soft reorder_interop_soft_to_verbs reorder_seen
 	late_ipv4 late_ipv6 late_sdk
 	bad_port_down bad_device_removed"

@@ -7,11 +7,14 @@
 
 EXTRA_DIST += fabtests/rxe/run.sh fabtests/rxe/guest.sh fabtests/rxe/perf.sh fabtests/rxe/warm.sh
 if HAVE_VERBS
-noinst_PROGRAMS += sdr_verbs_late sdr_early
+noinst_PROGRAMS += sdr_verbs_late sdr_early sdr_verbs_workers
 sdr_early_SOURCES = fabtests/rxe/sdr_early.c
 sdr_early_LDADD = $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
 sdr_verbs_late_SOURCES = fabtests/rxe/sdr_verbs_late.c
 sdr_verbs_late_LDADD = $(SDR_UC_LIBS) $(SDR_WIRE_LIBS) $(SDR_SYS_LIBS)
+
+sdr_verbs_workers_SOURCES = fabtests/rxe/sdr_verbs_workers.c
+sdr_verbs_workers_LDADD = $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
 
 # Linked with libibverbs: the device there is no part of ours.
 noinst_PROGRAMS += sdr_soft_nic
@@ -28,4 +31,4 @@ sdr_verbs_hmem_LDADD = $(HMEM_FAKES) $(LIBFABRIC_LIBS) -lpthread
 endif
 endif
 EXTRA_DIST += fabtests/rxe/sdr_verbs_late.c fabtests/rxe/sdr_early.c fabtests/rxe/sdr_soft_nic.c \
-	fabtests/rxe/sdr_verbs_hmem.c fabtests/rxe/dmabuf_shim.c fabtests/rxe/dmabuf_shim.h
+	fabtests/rxe/sdr_verbs_workers.c fabtests/rxe/sdr_verbs_hmem.c fabtests/rxe/dmabuf_shim.c fabtests/rxe/dmabuf_shim.h

@@ -38,18 +38,20 @@ static const struct sdr_uc_dev *dev_find(const struct sdr_uc_dev *v, unsigned in
 struct verbs_arg {
 	int family;
 	const char *fault; /* NULL: nothing over it */
+	uint8_t workers;
 };
 
-static int verbs_open_one(const struct sdr_uc_dev *d, const char *fault, struct sdr_uc **uc)
+static int verbs_open_one(const struct sdr_uc_dev *d, const struct verbs_arg *arg,
+			  struct sdr_uc **uc)
 {
-	struct sdr_uc_open_attr a = { .device = d->name, .bind = d->addr };
+	struct sdr_uc_open_attr a = { .device = d->name, .bind = d->addr, .workers = arg->workers };
 	struct sdr_uc *inner;
 	int ret = sdr_verbs_engine.open(&a, &inner);
 
 	if (ret)
 		return ret;
 	*uc = inner;
-	return fault ? sdr_fault_open(inner, fault, 5, uc, NULL, 0) : 0;
+	return arg->fault ? sdr_fault_open(inner, arg->fault, 5, uc, NULL, 0) : 0;
 }
 
 static int verbs_open(const struct uc_conform *c, struct uc_net *net)
@@ -66,7 +68,7 @@ static int verbs_open(const struct uc_conform *c, struct uc_net *net)
 		return 77;
 	for (i = 0; i < 2 && !ret; i++) {
 		d = dev_find(v, n, arg->family, i);
-		ret = d ? verbs_open_one(d, arg->fault, &net->uc[i]) : 77;
+		ret = d ? verbs_open_one(d, arg, &net->uc[i]) : 77;
 	}
 	if (ret && i == 2)
 		net->uc[0]->ops->close(net->uc[0]);
@@ -77,6 +79,8 @@ static int verbs_open(const struct uc_conform *c, struct uc_net *net)
 static const struct verbs_arg v4 = { .family = AF_INET };
 static const struct verbs_arg v6 = { .family = AF_INET6 };
 static const struct verbs_arg none = { .family = AF_INET, .fault = "drop=0" };
+static const struct verbs_arg two = { .family = AF_INET, .workers = 2 };
+static const struct verbs_arg two_delay = { .family = AF_INET, .fault = "delay=5ms", .workers = 2 };
 static const struct verbs_arg delay = { .family = AF_INET, .fault = "delay=5ms" };
 
 #define SETTLE .settle_ns = 100000000 /* ns: the guest is emulated */
@@ -86,6 +90,11 @@ static const struct uc_conform rows[] = {
 	{ .name = "verbs, IPv6", .open = verbs_open, .arg = &v6, SETTLE },
 	{ .name = "verbs under drop=0", .open = verbs_open, .arg = &none, SETTLE },
 	{ .name = "verbs under delay=5ms", .open = verbs_open, .arg = &delay, SETTLE },
+	{ .name = "verbs, 2 workers", .open = verbs_open, .arg = &two, SETTLE },
+	{ .name = "verbs, 2 workers, under delay=5ms",
+	  .open = verbs_open,
+	  .arg = &two_delay,
+	  SETTLE },
 };
 
 int main(int argc, char **argv)

@@ -181,6 +181,7 @@ static void dev_open(void)
 	pthread_mutex_init(&dev->pd.lock, NULL);
 	dev->v.pd = &dev->pd;
 	dev->v.soft = &dev->soft;
+	dev->v.lane.v = &dev->v;
 	dev->v.mtu = MTU;
 	dev->v.inl = 128;
 	dev->v.rx_depth = dev->v.tx_depth = DEPTH;
@@ -207,7 +208,11 @@ static void dev_open(void)
 		q->connected = true;
 		q->tp[0].q = q;
 		q->tp[0].qp = &dev->qp[i];
-		q->tp[0].rcq = &dev->rq[i].cq;
+		q->rq = calloc(1, sizeof(*q->rq));
+		assert_non_null(q->rq);
+		q->nrq = 1;
+		*q->rq = (struct sdr_verbs_rq){ q, &dev->rq[i].cq, &dev->v.lane, NULL, NULL };
+		q->tp[0].rq = q->rq;
 		q->tp[0].tx_free = DEPTH;
 		q->tp[0].batch = calloc(DEPTH, sizeof(*q->tp[0].batch));
 		assert_true(q->pages && q->tp[0].batch);
@@ -314,7 +319,7 @@ static void bad__refused_receives(void **state)
 	dev_open();
 	dev->refuse = true;
 	dev->q[1]->tp[0].rx_need = 1;
-	sdr_verbs_rx_fill(&dev->q[1]->tp[0]);
+	sdr_verbs_tp_ready(&dev->q[1]->tp[0]);
 	dev->refuse = false;
 	told_of(1);
 	dev_close();

@@ -79,9 +79,12 @@ fabtests_unit_test_soft_nic_LDADD = $(SDR_UC_LIBS) $(UC_TEST_LIBS)
 
 if HAVE_VERBS
 UNIT_TESTS += fabtests/unit/test_verbs_lib fabtests/unit/test_verbs_bad fabtests/unit/test_verbs_far
+UNIT_TESTS += fabtests/unit/test_verbs_crew
 endif
 fabtests_unit_test_verbs_bad_SOURCES = fabtests/unit/test_verbs_bad.c
 fabtests_unit_test_verbs_bad_LDADD = libsdr_uc_verbs.a libsdr_uc_soft.a $(UC_TEST_LIBS)
+fabtests_unit_test_verbs_crew_SOURCES = fabtests/unit/test_verbs_crew.c
+fabtests_unit_test_verbs_crew_LDADD = libsdr_uc_verbs.a libsdr_uc_soft.a $(UC_TEST_LIBS)
 fabtests_unit_test_verbs_far_SOURCES = fabtests/unit/test_verbs_far.c
 fabtests_unit_test_verbs_far_LDADD = libsdr_uc_verbs.a libsdr_uc_soft.a $(UC_TEST_LIBS)
 fabtests_unit_test_verbs_lib_SOURCES = fabtests/unit/test_verbs_lib.c

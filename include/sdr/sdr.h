@@ -51,8 +51,8 @@ struct sdr_dev_attr {
 	/*
 	 * since 1.3: threads that place packets of large messages (spread_min), each from a UDP
 	 * port of its own, 0..16; 0: all is done in sdr_context_progress.  They start with the
-	 * first QP, sleep while nothing comes, and are told of by sdr_qp_info_get.  "soft" and
-	 * "mem" have them.
+	 * first QP, sleep while nothing comes, and are told of by sdr_qp_info_get.  So with "soft"
+	 * and "mem"; of "verbs" each takes in all that comes in a share of the QPs' channels.
 	 */
 	uint8_t workers;
 };

@@ -232,9 +232,11 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .unit = "threads",
 	  .range = "0..16",
 	  .max = SDR_WORKERS_MAX,
-	  .help = "Workers of an endpoint on a UDP socket: threads that place large messages, each "
+	  .help = "Workers of an endpoint. On a UDP socket: threads that place large messages, each "
 		  "from a port of its own that firewalls should let through, and send them to a peer "
-		  "that has workers, too; 0: the thread that drives the endpoint does it.",
+		  "that has workers, too. On a device: threads that take in what arrives, of a share "
+		  "of the channels each, so FI_SDR_CHANNELS should be as many. 0: the thread that "
+		  "drives the endpoint does it.",
 	  AT(workers) },
 	{ .name = "spread_min",
 	  .kind = &sdr_kind_uint,

@@ -107,16 +107,21 @@ void sdr_crew_destroy(struct sdr_crew *crew)
 int sdr_crew_collect(struct sdr_context *ctx)
 {
 	struct sdr_crew *crew = ctx->crew;
-	uint64_t done = 0;
 	uint32_t i, tail;
+	bool any = false;
+	uint64_t done;
 	int n = 0;
 
+	for (i = 0; i < crew->n && !any; i++)
+		any = crew->lane[i].head != __atomic_load_n(&crew->lane[i].tail, __ATOMIC_ACQUIRE);
+	if (!any)
+		return 0;
+	/* Asked before the tails are read: what has been placed by then is in all of the rings. */
+	done = ctx->uc->ops->crew_done(ctx->uc);
 	for (i = 0; i < crew->n; i++) {
 		struct sdr_crew_lane *l = &crew->lane[i];
 
 		tail = __atomic_load_n(&l->tail, __ATOMIC_ACQUIRE);
-		if (l->head != tail && !done)
-			done = ctx->uc->ops->crew_done(ctx->uc);
 		for (; l->head != tail; n++) {
 			if (l->note[l->head % SDR_CREW_NOTES].since > done)
 				break;

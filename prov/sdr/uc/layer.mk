@@ -115,6 +115,8 @@ if HAVE_VERBS
 libsdr_uc_verbs_a_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs.c \
 	prov/sdr/uc/verbs/sdr_verbs_bad.c \
+	prov/sdr/uc/verbs/sdr_verbs_crew.c \
+	prov/sdr/uc/verbs/sdr_verbs_crew.h \
 	prov/sdr/uc/verbs/sdr_verbs_ctl.c \
 	prov/sdr/uc/verbs/sdr_verbs_ctl.h \
 	prov/sdr/uc/verbs/sdr_verbs_dev.c \
@@ -124,6 +126,8 @@ libsdr_uc_verbs_a_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs_key_mr.c \
 	prov/sdr/uc/verbs/sdr_verbs_key_mw.c \
 	prov/sdr/uc/verbs/sdr_verbs_key_root.c \
+	prov/sdr/uc/verbs/sdr_verbs_lane.c \
+	prov/sdr/uc/verbs/sdr_verbs_lane.h \
 	prov/sdr/uc/verbs/sdr_verbs_lib.c \
 	prov/sdr/uc/verbs/sdr_verbs_lib.h \
 	prov/sdr/uc/verbs/sdr_verbs_mr.c \
@@ -134,8 +138,10 @@ libsdr_uc_verbs_a_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs_qp.h \
 	prov/sdr/uc/verbs/sdr_verbs_rx.c \
 	prov/sdr/uc/verbs/sdr_verbs_rx.h \
+	prov/sdr/uc/verbs/sdr_verbs_slot.c \
 	prov/sdr/uc/verbs/sdr_verbs_tx.c \
-	prov/sdr/uc/verbs/sdr_verbs_tx.h
+	prov/sdr/uc/verbs/sdr_verbs_tx.h \
+	prov/sdr/uc/verbs/sdr_verbs_worker.c
 else
 libsdr_uc_verbs_a_SOURCES += prov/sdr/uc/verbs/sdr_verbs_none.c
 endif

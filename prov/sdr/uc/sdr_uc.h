@@ -247,10 +247,11 @@ struct sdr_uc_grant {
 
 /*
  * What an engine's receive workers do with what they have placed.  A worker is a thread of the
- * engine's that takes data packets from a port of its own, while the owner's calls go on: it checks
- * and places them as poll does, and hands the events, PLACED only, all of one slot and one arrival,
- * to placed() on its own thread.  room() is asked before: false: not now, ask again.  Neither may
- * block, or call the engine.
+ * engine's that takes data packets from a port or a queue of its own, while the owner's calls go
+ * on: it checks and places them as poll does, and hands the events, PLACED only, all of one slot
+ * and one arrival, to placed() on its own thread; or the owner does that in its place, in any call
+ * but post, while the thread does not.  room() is asked before: false: not now, ask again.  Neither
+ * may block, or call the engine.
  *
  * slot_unbind returns when no worker writes to the slot's buffer and none is in placed() with
  * events of it; qp_destroy when none has anything of the QP.

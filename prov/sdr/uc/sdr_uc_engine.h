@@ -80,8 +80,9 @@ struct sdr_uc_open_attr {
 	uint8_t channels; /* sockets: source ports, for ECMP; 0: 1 */
 	uint8_t off;	  /* SDR_SOFT_NO_*: kernel features to do without */
 	bool no_ecn;	  /* info.ecn is to be false: marks are neither asked for nor looked at */
-	uint8_t workers;  /* sockets: threads that place and send, 0..SDR_WORKERS_MAX */
-	uint8_t dscp;	  /* differentiated services code point of everything that is sent, 0..63 */
+	/* threads that place packets, of sockets also send, 0..SDR_WORKERS_MAX */
+	uint8_t workers;
+	uint8_t dscp; /* differentiated services code point of everything that is sent, 0..63 */
 	/* sockets: peers of this host through shared memory; unpredictable to others, 0: not */
 	uint64_t shm;
 	/* devices: protection against late packets, "root", "mw", "mr"; NULL or "auto": by itself */

@@ -30,6 +30,11 @@
 
 static const struct sdr_uc_ops sdr_verbs_ops;
 
+bool sdr_verbs_is(const struct sdr_uc *uc)
+{
+	return uc->ops == &sdr_verbs_ops;
+}
+
 uint64_t sdr_verbs_now(struct sdr_uc *uc)
 {
 	struct timespec ts;
@@ -187,6 +192,11 @@ static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *
 			 SDR_UC_DEPTH_MAX);
 		return -EINVAL;
 	}
+	if (a->workers > SDR_WORKERS_MAX) {
+		snprintf(v->reason, sizeof(v->reason), "workers %u: expected 0 to %u", a->workers,
+			 SDR_WORKERS_MAX);
+		return -EINVAL;
+	}
 	while (v->tx_depth & (v->tx_depth - 1)) /* rings: a power of two */
 		v->tx_depth += v->tx_depth & -v->tx_depth;
 	v->inl = SDR_VERBS_INLINE;
@@ -258,13 +268,15 @@ err:
 
 static int sdr_verbs_epoll(struct sdr_verbs *v)
 {
-	int fd[3] = { v->chan->fd, v->pd->ctx->async_fd, v->soft->ops->fd(v->soft) }, i;
+	int fd[4] = { v->chan->fd, v->pd->ctx->async_fd, v->soft->ops->fd(v->soft),
+		      v->crew ? v->crew->bell.fd : -1 };
+	int n = v->crew ? 4 : 3, i;
 	struct epoll_event e = { .events = EPOLLIN };
 
 	v->epfd = epoll_create1(EPOLL_CLOEXEC);
 	if (v->epfd < 0)
 		return -errno;
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < n; i++)
 		if (epoll_ctl(v->epfd, EPOLL_CTL_ADD, fd[i], &e))
 			return -errno;
 	return 0;
@@ -276,6 +288,7 @@ static void sdr_verbs_close(struct sdr_uc *uc)
 
 	if (v->pd && sdr_verbs_pd_foreign(v->pd)) {
 		v->soft->ops->close(v->soft);
+		sdr_verbs_crew_close(v);
 		close(v->epfd);
 		return;
 	}
@@ -293,6 +306,7 @@ static void sdr_verbs_close(struct sdr_uc *uc)
 		sdr_verbs_tx_free(v);
 		if (v->scq)
 			v->ibv->destroy_cq(v->scq);
+		sdr_verbs_crew_close(v);
 		if (v->chan)
 			v->ibv->destroy_comp_channel(v->chan);
 	}
@@ -315,6 +329,7 @@ int sdr_verbs_open(const struct sdr_verbs_attr *a, struct sdr_uc **uc)
 		return -ENOMEM;
 	v->uc.ops = &sdr_verbs_ops;
 	v->epfd = -1;
+	v->lane.v = v;
 	ret = sdr_verbs_choose(v, a);
 	if (ret)
 		goto err;
@@ -332,6 +347,9 @@ int sdr_verbs_open(const struct sdr_verbs_attr *a, struct sdr_uc **uc)
 	if (ret)
 		goto err;
 	ret = v->keys->open(v);
+	if (ret)
+		goto err;
+	ret = a->workers ? sdr_verbs_crew_open(v, a->workers) : 0;
 	if (ret)
 		goto err;
 	ret = sdr_verbs_epoll(v);
@@ -365,6 +383,7 @@ static void sdr_verbs_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->data_over = sdr_uc_head(v->local.ss_family) + SDR_DATA_OVERHEAD;
 	out->ctl_over = sdr_uc_head(v->local.ss_family) + SDR_CTL_OVERHEAD + SDR_IMM_LEN;
 	out->sources = 1;
+	out->workers = v->crew ? (uint8_t)v->crew->n : 0;
 	out->rkeyed = true;
 	out->far = v->ibv->reg_dmabuf_mr != NULL;
 	out->reg_min = SDR_VERBS_REG_MIN;
@@ -375,13 +394,19 @@ static void sdr_verbs_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 static void sdr_verbs_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
 {
 	struct sdr_verbs *v = sdr_verbs_of(uc);
+	struct sdr_verbs_rx_stats got = v->lane.st;
 	struct sdr_uc_stats s;
 
 	v->soft->ops->stats(v->soft, &s);
+	if (v->crew)
+		sdr_verbs_crew_stats(v->crew, &got);
 	*out = v->st;
 	out->ctl_tx += s.ctl_tx;
 	out->ctl_rx += s.ctl_rx;
-	out->pkts_bad += s.pkts_bad;
+	out->pkts_rx = got.pkts_rx;
+	out->bytes_rx = got.bytes_rx;
+	out->pkts_late = got.pkts_late;
+	out->pkts_bad += got.pkts_bad + s.pkts_bad;
 	out->tx_again += s.tx_again;
 	out->sys_tx += s.sys_tx;
 	out->sys_rx += s.sys_rx;
@@ -424,7 +449,7 @@ static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, const st
 	memset(g, 0, sizeof(*g));
 	/* The data may be here before their slot is bound. */
 	for (i = 0; i < q->ntp; i++)
-		sdr_verbs_rx_fill(&q->tp[i]);
+		sdr_verbs_tp_ready(&q->tp[i]);
 	if (len) {
 		ret = q->v->keys->grant(q->v, &r, g);
 		if (ret)
@@ -447,6 +472,24 @@ static void sdr_verbs_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g)
 	sdr_verbs_qp_expect(q, -1);
 }
 
+static void sdr_verbs_crew(struct sdr_uc *uc, const struct sdr_uc_crew *crew)
+{
+	struct sdr_verbs *v = sdr_verbs_of(uc);
+
+	if (v->crew)
+		v->crew->to = *crew;
+}
+
+/* One lane is in order by itself; of several none is to be far behind the others. */
+static uint64_t sdr_verbs_crew_done(struct sdr_uc *uc)
+{
+	struct sdr_verbs *v = sdr_verbs_of(uc);
+
+	if (v->crew->on > 1)
+		sdr_verbs_crew_pass(v->crew);
+	return UINT64_MAX;
+}
+
 static const char *sdr_verbs_reason(struct sdr_uc *uc)
 {
 	return sdr_verbs_of(uc)->reason;
@@ -467,9 +510,10 @@ static uint64_t sdr_verbs_deadline(struct sdr_uc *uc)
 		return v->err_told ? due : 0;
 	if (atomic_load(&v->failed_at))
 		return atomic_load(&v->failed_at) + SDR_VERBS_FAIL_NS;
-	if (v->hot)
-		due = v->polled + (v->polled - v->flowed < SDR_VERBS_FLOW_NS ? SDR_VERBS_NAP_NS
-									     : SDR_VERBS_REST_NS);
+	if (v->lane.hot)
+		due = v->polled + (v->polled - v->lane.flowed < SDR_VERBS_FLOW_NS
+					   ? SDR_VERBS_NAP_NS
+					   : SDR_VERBS_REST_NS);
 	if (atomic_load(&v->down) && v->down_since + SDR_VERBS_DOWN_NS < due)
 		due = v->down_since + SDR_VERBS_DOWN_NS + 1;
 	if (v->bad && v->bad->failed_at + SDR_VERBS_FAIL_NS < due)
@@ -501,5 +545,7 @@ static const struct sdr_uc_ops sdr_verbs_ops = {
 	.fd = sdr_verbs_fd,
 	.arm = sdr_verbs_arm,
 	.reason = sdr_verbs_reason,
+	.crew = sdr_verbs_crew,
+	.crew_done = sdr_verbs_crew_done,
 	.deadline = sdr_verbs_deadline,
 };

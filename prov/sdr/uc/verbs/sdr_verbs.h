@@ -47,6 +47,7 @@ struct sdr_verbs_attr {
 	uint32_t rx_depth;	   /* receives posted a transport QP; 0: SDR_VERBS_RX_DEPTH */
 	uint8_t dscp;		   /* as in sdr_uc_open_attr */
 	uint32_t tx_depth;	   /* sends a transport QP; 0: SDR_VERBS_TX_DEPTH */
+	uint8_t workers;	   /* threads that read receive queues, 0..SDR_WORKERS_MAX */
 	/* reason of a failure as text, with the limit and the remedy; may be NULL */
 	char *err;
 	size_t err_len;
@@ -56,6 +57,15 @@ struct sdr_verbs_attr {
 
 /* 0, or -ENODEV, -EADDRNOTAVAIL, -EINVAL, -EACCES, -ENOMEM ... */
 int sdr_verbs_open(const struct sdr_verbs_attr *attr, struct sdr_uc **uc);
+
+/* What came through each worker's queues; of that, what the owner has reported in its place. */
+struct sdr_verbs_worker_stats {
+	uint64_t pkts_rx, bytes_rx;
+	uint64_t pkts_helped;
+};
+/* Fills up to max of out; returns how many workers there are.  0 of an engine that is not verbs. */
+uint32_t sdr_verbs_worker_stats_get(struct sdr_uc *uc, struct sdr_verbs_worker_stats *out,
+				    uint32_t max);
 
 /* mem_reg and mem_dereg of the row. */
 int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, const struct sdr_mem *far,

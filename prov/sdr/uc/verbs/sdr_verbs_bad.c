@@ -11,6 +11,9 @@
  * It is reported SDR_VERBS_FAIL_NS later: devices disable queue pairs, too, when their port goes
  * down, and say of the port a moment afterwards; then the whole engine breaks, with the cause that
  * helps.  In the order of failing: the first in the list is the first to be due.
+ *
+ * Workers find it out as well as the owner, and only mark the QP (`broke`): nobody reads from it
+ * then, and the owner does the rest in its next poll.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,15 +24,53 @@
 void sdr_verbs_qp_break(struct sdr_verbs_qp *q, const char *what)
 {
 	struct sdr_verbs_qp **p;
+	int none = SDR_VERBS_BROKE_NOT;
 
 	if (q->failed_at)
 		return;
+	atomic_compare_exchange_strong(&q->broke, &none, SDR_VERBS_BROKE_SAID);
 	q->failed_at = sdr_verbs_now(&q->v->uc);
 	snprintf(q->failed, sizeof(q->failed), "%s", what);
 	for (p = &q->v->bad; *p; p = &(*p)->bad_next)
 		;
 	q->bad_next = NULL;
 	*p = q;
+}
+
+void sdr_verbs_qp_broke(struct sdr_verbs_qp *q, int why)
+{
+	int none = SDR_VERBS_BROKE_NOT;
+
+	if (!atomic_compare_exchange_strong(&q->broke, &none, why))
+		return;
+	atomic_store(&q->v->broke, true);
+	if (q->v->crew)
+		sdr_verbs_crew_tell(q->v->crew);
+}
+
+void sdr_verbs_qp_broken(struct sdr_verbs *v)
+{
+	static const char *const said[SDR_VERBS_BROKE_STATUS] = {
+		[SDR_VERBS_BROKE_RECEIVES] = "the device took no more receives",
+		[SDR_VERBS_BROKE_POLL] = "polling a receive completion queue failed",
+	};
+	char words[96];
+	uint32_t i;
+	int why;
+
+	atomic_store(&v->broke, false);
+	for (i = 0; i < v->ntps; i++) {
+		struct sdr_verbs_tp *t = v->tps[i];
+
+		why = t && !t->q->failed_at ? atomic_load(&t->q->broke) : SDR_VERBS_BROKE_NOT;
+		if (why <= SDR_VERBS_BROKE_SAID)
+			continue;
+		if (why >= SDR_VERBS_BROKE_STATUS)
+			snprintf(words, sizeof(words), "a receive ended with \"%s\"",
+				 v->ibv->wc_status_str(
+					 (enum ibv_wc_status)(why - SDR_VERBS_BROKE_STATUS)));
+		sdr_verbs_qp_break(t->q, why >= SDR_VERBS_BROKE_STATUS ? words : said[why]);
+	}
 }
 
 void sdr_verbs_qp_event(struct sdr_verbs *v)

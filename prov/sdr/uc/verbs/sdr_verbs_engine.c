@@ -37,6 +37,7 @@ static int sdr_verbs_engine_open(const struct sdr_uc_open_attr *a, struct sdr_uc
 		.late = a->late,
 		.rx_depth = a->rx_depth,
 		.tx_depth = a->tx_depth,
+		.workers = a->workers,
 		.err = a->err,
 		.err_len = a->err_len,
 	};

@@ -9,8 +9,10 @@
  *   sdr_verbs_qp.h    one QP per peer, its transport QPs and slots
  *   sdr_verbs_tx.h    sending, registrations
  *   sdr_verbs_rx.h    receiving
+ *   sdr_verbs_lane.h  receive queues, and who reads them: the owner, or
+ *   sdr_verbs_crew.h  its workers
  *
- * Everything but the device is used by one thread at a time.
+ * Everything but the device and what workers have a part in is used by one thread at a time.
  */
 #ifndef SDR_VERBS_IMPL_H
 #define SDR_VERBS_IMPL_H
@@ -23,8 +25,10 @@
 #include "uc/sdr_uc_net.h"
 #include "uc/soft/sdr_soft.h"
 #include "sdr_verbs.h"
+#include "sdr_verbs_crew.h"
 #include "sdr_verbs_ctl.h"
 #include "sdr_verbs_key.h"
+#include "sdr_verbs_lane.h"
 #include "sdr_verbs_lib.h"
 #include "sdr_verbs_pd.h"
 #include "sdr_verbs_qp.h"
@@ -34,7 +38,6 @@
 /* packets of unregistered messages under way (each of one MTU) */
 #define SDR_VERBS_COPIES 1024u
 #define SDR_VERBS_SCQ	 4096u /* send completions that may be outstanding */
-#define SDR_VERBS_STAGED 256u  /* receive completions taken at a time */
 /* between looks at the socket and at device events, ns */
 #define SDR_VERBS_LOOK_NS 50000u
 #define SDR_VERBS_NAP_NS  500000ull   /* maximum sleep while data is flowing, ns */
@@ -88,26 +91,21 @@ struct sdr_verbs {
 	uint32_t copy_free;
 	struct ibv_send_wr swr[SDR_VERBS_BATCH];
 	struct ibv_sge sge[SDR_VERBS_BATCH];
-	struct ibv_recv_wr rwr[SDR_VERBS_BATCH]; /* a chain without buffers */
 
 	struct sdr_verbs_ud ud;
 	struct sdr_verbs_peer *peers[64];
 
-	struct sdr_verbs_qp *hot;
-	struct sdr_verbs_qp *bad; /* failed, and not reported yet */
+	struct sdr_verbs_crew *crew; /* NULL: no workers */
+	struct sdr_verbs_lane lane;  /* the owner's */
+	struct sdr_verbs_qp *bad;    /* failed, and not reported yet */
+	atomic_bool broke;	     /* a QP is marked as broken, and not on that list yet */
 	/* 1 + the last enum ibv_event_type that a queue pair of a QP had */
 	atomic_int qp_event;
-	/* completions that wait for the control datagrams before them */
-	struct ibv_wc staged[SDR_VERBS_STAGED];
-	struct sdr_verbs_tp *staged_tp[SDR_VERBS_STAGED];
-	uint32_t nstaged, staged_pos;
-	bool staged_ready; /* those have been reported */
-	bool staged_sock;  /* some are of peers that talk through the socket */
+	bool lane_ready; /* the control datagrams before what its lane holds have been reported */
 
 	atomic_ullong failed_at; /* ns: first thing that failed; 0: none */
 	char failed[160];	 /* what it was */
 	uint64_t polled;	 /* ns: last poll */
-	uint64_t flowed;	 /* ns: last data */
 	uint64_t looked;	 /* ns: last look at socket and device events */
 	atomic_int err;		 /* -errno: broken */
 	atomic_bool down;	 /* the port */
@@ -130,6 +128,7 @@ static inline struct sdr_verbs *sdr_verbs_of(struct sdr_uc *uc)
 void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what);
 void sdr_verbs_fail_check(struct sdr_verbs *v, uint64_t now);
 uint64_t sdr_verbs_now(struct sdr_uc *uc);
+bool sdr_verbs_is(const struct sdr_uc *uc);
 
 /* Path to a peer: its GID from its address, ours as bound or as routing has it. */
 int sdr_verbs_path(struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct ibv_ah_attr *ah);

@@ -2,14 +2,13 @@
 /* Copyright (c) the sdr authors. */
 /*
  * QPs of the verbs engine: channels * generations UC queue pairs a peer, each with its own receive
- * completion queue (as long as its receives, since one that overflows kills its queue pair), all
- * with the engine's send completion queue.
+ * completion queue, or those of a worker's channels with one (as long as their receives, since one
+ * that overflows kills its queue pairs), all with the engine's send completion queue.
  *
  * Queue pairs are made when the connection begins (their numbers are part of the info) and
  * connected when the peer's info is here.  Receives are posted when the first message of a
  * generation is expected, so that a connection that carries no bulk costs queue pairs and little
- * memory.  A QP is looked at (`hot`) while a slot is bound or a grant is open: nothing else can
- * arrive that a receive waits for.
+ * memory (sdr_verbs_slot.c).
  *
  * A peer that moves: the queue pairs go back to RESET and are connected anew; what was under way is
  * lost.
@@ -99,14 +98,7 @@ static int sdr_verbs_tp_open(struct sdr_verbs_tp *t)
 	if (ret)
 		return ret;
 	errno = 0;
-	t->rcq = v->ibv->create_cq(v->pd->ctx, (int)v->rx_depth, v, v->chan, 0);
-	if (!t->rcq) {
-		ret = -(errno ? errno : ENOMEM);
-		sdr_verbs_why(v->pd, ret, "cannot make a completion queue", v->reason,
-			      sizeof(v->reason));
-		return ret;
-	}
-	a.recv_cq = t->rcq;
+	a.recv_cq = t->rq->cq;
 	t->qp = v->ibv->create_qp(v->pd->pd, &a);
 	if (!t->qp) {
 		ret = -(errno ? errno : ENOMEM);
@@ -129,10 +121,72 @@ static void sdr_verbs_tp_close(struct sdr_verbs_tp *t)
 		ibv->destroy_qp(t->qp);
 		sdr_verbs_tp_forget(t);
 	}
-	if (t->rcq)
-		ibv->destroy_cq(t->rcq);
 	sdr_verbs_tp_del(t->q->v, t);
 	free(t->batch);
+}
+
+void sdr_verbs_tp_ready(struct sdr_verbs_tp *t)
+{
+	struct sdr_verbs_lane *l = t->rq->lane;
+
+	/* A worker posts again by itself. */
+	if (l->worker && t->rx_on)
+		return;
+	sdr_verbs_lane_lock(l);
+	sdr_verbs_lane_fill(t);
+	sdr_verbs_lane_unlock(l);
+}
+
+/* ---- receive queues -------------------------------------------------------------------------- */
+
+/* How many of so many transport QPs each: one a worker, or more where a device's are too short. */
+static uint32_t sdr_verbs_rqs_of_workers(const struct sdr_verbs_qp *q, uint32_t workers)
+{
+	const struct sdr_verbs *v = q->v;
+	uint32_t most = v->pd->attr.max_cqe > 0 ? (uint32_t)v->pd->attr.max_cqe : UINT32_MAX;
+	uint32_t n = workers;
+
+	while (n < q->channels && ((q->channels - 1) / n + 1) * q->generations * v->rx_depth > most)
+		n += workers;
+	return n < q->channels ? n : q->channels;
+}
+
+/* One a transport QP; with workers those of a channel share one. */
+static int sdr_verbs_rqs_open(struct sdr_verbs_qp *q)
+{
+	struct sdr_verbs *v = q->v;
+	struct sdr_verbs_crew *c = sdr_verbs_crew_start(v) ? v->crew : NULL;
+	uint32_t n = c ? sdr_verbs_rqs_of_workers(q, c->n) : q->ntp, i, share;
+	struct sdr_verbs_lane *l = &v->lane;
+	int ret = 0;
+
+	q->rq = calloc(n, sizeof(*q->rq));
+	if (!q->rq)
+		return -ENOMEM;
+	for (i = 0; i < q->ntp; i++)
+		q->tp[i].rq = &q->rq[c ? q->tp[i].channel % n : i];
+	for (i = 0; i < n && !ret; i++) {
+		share = c ? ((q->channels - i - 1) / n + 1) * q->generations : 1;
+		if (c)
+			l = &c->worker[(c->first + i) % c->n]->lane;
+		ret = sdr_verbs_rq_open(&q->rq[i], q, l, share * v->rx_depth);
+		q->nrq += !ret;
+	}
+	if (c)
+		c->first = (c->first + n) % c->n;
+	return ret;
+}
+
+/* What its lanes hold of it means nothing any more. */
+static void sdr_verbs_qp_strike(struct sdr_verbs_qp *q)
+{
+	uint32_t i;
+
+	for (i = 0; i < q->nrq; i++) {
+		sdr_verbs_lane_lock(q->rq[i].lane);
+		sdr_verbs_lane_strike(q->rq[i].lane, q, SDR_VERBS_NONE);
+		sdr_verbs_lane_unlock(q->rq[i].lane);
+	}
 }
 
 /* ---- QPs ------------------------------------------------------------------------------------- */
@@ -174,15 +228,17 @@ int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struc
 			  sizeof(q->pages[0]));
 	if (!q->pages)
 		goto err;
+	q->ntp = ntp;
 	for (i = 0; i < ntp; i++) {
 		q->tp[i].q = q;
 		q->tp[i].gen = (uint8_t)(i / q->channels);
 		q->tp[i].channel = (uint8_t)(i % q->channels);
-		q->ntp = i + 1;
-		ret = sdr_verbs_tp_open(&q->tp[i]);
-		if (ret)
-			goto err;
 	}
+	ret = sdr_verbs_rqs_open(q);
+	for (i = 0; i < ntp && !ret; i++)
+		ret = sdr_verbs_tp_open(&q->tp[i]);
+	if (ret)
+		goto err;
 	*qp = &q->qp;
 	return 0;
 err:
@@ -200,9 +256,12 @@ void sdr_verbs_qp_destroy(struct sdr_uc_qp *qp)
 	if (q->expected)
 		sdr_verbs_qp_expect(q, -(int)q->expected);
 	sdr_verbs_tx_reap(q->v);
+	sdr_verbs_qp_strike(q);
 	for (i = 0; i < q->ntp; i++)
 		sdr_verbs_tp_close(&q->tp[i]);
-	sdr_verbs_rx_forget(q);
+	for (i = 0; i < q->nrq; i++)
+		sdr_verbs_rq_close(&q->rq[i]);
+	free(q->rq);
 	for (bad = &q->v->bad; *bad; bad = &(*bad)->bad_next) {
 		if (*bad == q) {
 			*bad = q->bad_next;
@@ -253,20 +312,22 @@ static int sdr_verbs_qp_rewind(struct sdr_verbs_qp *q)
 	int ret = 0;
 
 	sdr_verbs_tx_reap(q->v);
-	sdr_verbs_rx_forget(q);
+	sdr_verbs_qp_strike(q);
 	for (i = 0; i < q->ntp && !ret; i++) {
 		struct sdr_verbs_tp *t = &q->tp[i];
 
+		sdr_verbs_lane_lock(t->rq->lane);
 		ret = -q->v->ibv->modify_qp(t->qp, &a, IBV_QP_STATE);
-		if (ret)
-			break;
-		sdr_verbs_tp_forget(t);
-		ret = sdr_verbs_tp_to_init(t);
-		t->rx_need = 0;
+		if (!ret) {
+			sdr_verbs_tp_forget(t);
+			ret = sdr_verbs_tp_to_init(t);
+			t->rx_need = 0;
+		}
 		if (!ret && t->rx_on) {
 			t->rx_on = false;
-			sdr_verbs_rx_fill(t);
+			sdr_verbs_lane_fill(t);
 		}
+		sdr_verbs_lane_unlock(t->rq->lane);
 	}
 	return ret;
 }
@@ -339,69 +400,4 @@ void sdr_verbs_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr
 	ret = sdr_verbs_qp_path(q, addr);
 	if (ret)
 		sdr_verbs_qp_break(q, "a peer has moved and its queue pairs cannot follow");
-}
-
-/* ---- slots ----------------------------------------------------------------------------------- */
-
-void sdr_verbs_qp_expect(struct sdr_verbs_qp *q, int delta)
-{
-	struct sdr_verbs *v = q->v;
-	bool was = q->expected;
-
-	q->expected += (uint32_t)delta;
-	if (!was && q->expected) {
-		/* A thread may be asleep on the engine's descriptor already. */
-		for (uint32_t i = 0; i < q->ntp; i++)
-			ibv_req_notify_cq(q->tp[i].rcq, 1);
-		q->hot_prev = NULL;
-		q->hot_next = v->hot;
-		if (v->hot)
-			v->hot->hot_prev = q;
-		v->hot = q;
-	} else if (was && !q->expected) {
-		if (q->hot_prev)
-			q->hot_prev->hot_next = q->hot_next;
-		else
-			v->hot = q->hot_next;
-		if (q->hot_next)
-			q->hot_next->hot_prev = q->hot_prev;
-	}
-}
-
-int sdr_verbs_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
-			void *mr)
-{
-	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
-	struct sdr_verbs_slot **page, *e;
-	uint32_t gen = use % q->generations, c;
-
-	(void)mr;
-	if (slot >= q->nslots || len > q->max_msg || (len && !buf))
-		return -EINVAL;
-	page = &q->pages[slot / SDR_VERBS_SLOT_PAGE];
-	if (!*page) {
-		*page = calloc(SDR_VERBS_SLOT_PAGE, sizeof(**page));
-		if (!*page)
-			return -ENOMEM;
-	}
-	for (c = 0; c < q->channels; c++)
-		sdr_verbs_rx_fill(&q->tp[gen * q->channels + c]);
-	e = &(*page)[slot % SDR_VERBS_SLOT_PAGE];
-	if (!e->bound)
-		sdr_verbs_qp_expect(q, 1);
-	e->len = len;
-	e->gen = (uint8_t)gen;
-	e->bound = true;
-	return 0;
-}
-
-void sdr_verbs_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
-{
-	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
-	struct sdr_verbs_slot *e = sdr_verbs_slot_find(q, slot);
-
-	if (!e || !e->bound)
-		return;
-	memset(e, 0, sizeof(*e));
-	sdr_verbs_qp_expect(q, -1);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * One peer's QP: channels * generations transport QPs, each a UC QP with its receive completion
- * queue, and the slot table (sdr_verbs_qp.c); its end when the device gives one up
- * (sdr_verbs_bad.c).
+ * One peer's QP: channels * generations transport QPs, each a UC QP, with its receive completion
+ * queues (sdr_verbs_qp.c), and the slot table (sdr_verbs_slot.c); its end when the device gives one
+ * up (sdr_verbs_bad.c).
  */
 #ifndef SDR_VERBS_QP_H
 #define SDR_VERBS_QP_H
 
 #include "sdr_verbs_ctl.h"
+#include "sdr_verbs_lane.h"
 
 struct sdr_verbs;
 struct sdr_verbs_qp;
 
 #define SDR_VERBS_SLOT_PAGE 64u	 /* slots a page of the table */
-#define SDR_VERBS_BATCH	    64u	 /* work requests per doorbell */
 #define SDR_VERBS_INLINE    128u /* bytes that a device takes inside the request */
 
 /* Work requests under one signalled completion. */
@@ -28,10 +28,10 @@ struct sdr_verbs_batch {
 struct sdr_verbs_tp {
 	struct sdr_verbs_qp *q;
 	struct ibv_qp *qp;
-	struct ibv_cq *rcq;
+	struct sdr_verbs_rq *rq;
 	uint32_t tx_free; /* work requests that may be posted */
-	uint32_t rx_need; /* receives that were used */
-	bool rx_on;	  /* receives were posted */
+	uint32_t rx_need; /* receives that were used; its lane's */
+	bool rx_on;	  /* receives were posted; written by the owner in its lane */
 	uint8_t gen, channel;
 	uint32_t index; /* in v->tps */
 	/* separates its completions from those of an earlier user of the index */
@@ -43,14 +43,22 @@ struct sdr_verbs_tp {
 struct sdr_verbs_slot {
 	uint64_t len;
 	uint8_t gen;
-	bool bound;
+	bool bound; /* set last, cleared first: workers look at it */
+};
+
+/* Why a QP is broken, as those know it who may not touch it (sdr_verbs_qp_broke). */
+enum sdr_verbs_broke {
+	SDR_VERBS_BROKE_NOT,
+	SDR_VERBS_BROKE_SAID, /* the owner has it in q->failed */
+	SDR_VERBS_BROKE_RECEIVES,
+	SDR_VERBS_BROKE_POLL,
+	SDR_VERBS_BROKE_STATUS, /* and behind it: a receive ended with that enum ibv_wc_status */
 };
 
 struct sdr_verbs_qp {
 	struct sdr_uc_qp qp;
 	struct sdr_verbs *v;
-	struct sdr_verbs_qp *hot_prev, *hot_next; /* on v->hot while something may arrive */
-	uint32_t expected;			  /* bound slots and open grants */
+	uint32_t expected; /* bound slots and open grants */
 	void *cookie;
 	uint8_t channels, generations;
 	struct sdr_imm_split split;
@@ -65,6 +73,9 @@ struct sdr_verbs_qp {
 	struct sdr_uc_addr addr;      /* of the peer */
 	struct sdr_verbs_peer *ctl;   /* NULL: it has no device */
 	struct sdr_verbs_slot **pages;
+	struct sdr_verbs_rq *rq; /* one a transport QP, or one a worker that has channels of it */
+	uint32_t nrq;
+	atomic_int broke; /* enum sdr_verbs_broke */
 	/* ns: the device disabled one of its queue pairs; 0: it did not */
 	uint64_t failed_at;
 	char failed[96];	       /* what happened */
@@ -82,6 +93,10 @@ static inline struct sdr_verbs_qp *sdr_verbs_qp_of(struct sdr_uc_qp *qp)
  * once. The engine's thread.
  */
 void sdr_verbs_qp_break(struct sdr_verbs_qp *q, const char *what);
+/* Likewise, any thread that is in one of its lanes: the engine's does the rest when it polls. */
+void sdr_verbs_qp_broke(struct sdr_verbs_qp *q, int why);
+/* Breaks those that were marked so. */
+void sdr_verbs_qp_broken(struct sdr_verbs *v);
 /* The device has said something of some QP's queue pairs: finds out which. */
 void sdr_verbs_qp_event(struct sdr_verbs *v);
 /* Events of those that broke; the engine breaks instead when the port is down. */
@@ -95,6 +110,8 @@ void sdr_verbs_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr
 int sdr_verbs_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
 			void *mr);
 void sdr_verbs_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot);
+/* Receives of a transport QP are posted: all, and again those that were used. */
+void sdr_verbs_tp_ready(struct sdr_verbs_tp *t);
 /* One more, or one less, reason to look at the QP's completion queues. */
 void sdr_verbs_qp_expect(struct sdr_verbs_qp *q, int delta);
 
@@ -102,9 +119,16 @@ static inline struct sdr_verbs_slot *sdr_verbs_slot_find(const struct sdr_verbs_
 							 uint32_t slot)
 {
 	struct sdr_verbs_slot *page =
-		slot < q->nslots ? q->pages[slot / SDR_VERBS_SLOT_PAGE] : NULL;
+		slot < q->nslots
+			? __atomic_load_n(&q->pages[slot / SDR_VERBS_SLOT_PAGE], __ATOMIC_ACQUIRE)
+			: NULL;
 
 	return page ? &page[slot % SDR_VERBS_SLOT_PAGE] : NULL;
+}
+
+static inline bool sdr_verbs_slot_bound(const struct sdr_verbs_slot *e)
+{
+	return __atomic_load_n(&e->bound, __ATOMIC_ACQUIRE);
 }
 
 #endif /* SDR_VERBS_QP_H */
