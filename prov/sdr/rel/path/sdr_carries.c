@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How much there is to share.  Who comes to a path that others have filled measures what they leave:
- * START's dispersion has their packets in it, and a rate that was never had cannot be remembered.
+ * How much there is to share.  Who comes to a path that others have filled measures what they
+ * leave: START's dispersion has their packets in it, and what was never had cannot be remembered.
  * So a train is asked for in the middle of the flight (sdr_cc.c): 128 KiB that leave at once, in so
  * little time that few of the others' come in between.  One may meet a burst of theirs, or a full
  * queue, and then it shows too little or nothing; the largest of some is believed.
