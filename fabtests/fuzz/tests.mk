@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# One program per parser of what the network sends, one for the file of paths, two for coded transfers: geometry and
+# One program per parser of what the network sends, one for what engines of one host say to each
+# other (fuzz_near), one for the file of paths, two for coded transfers: geometry and
 # bytes (fuzz_code), and a whole endpoint (fuzz_parity: slow, so fewer inputs), and one whose
 # peer says anything at any time (fuzz_liar: slower).  configure
 # --enable-fuzz (CC=clang) makes them libFuzzer programs; otherwise standalone.c is their main,
@@ -12,7 +13,7 @@
 #   ./fuzz_roce -max_len=8448 corpus    (--enable-fuzz) libFuzzer over them
 #   ./fuzz_roce crash-...           (either) replays one
 
-FUZZ_TARGETS = fuzz_roce fuzz_class fuzz_frame fuzz_code fuzz_paths fuzz_parity fuzz_liar
+FUZZ_TARGETS = fuzz_roce fuzz_near fuzz_class fuzz_frame fuzz_code fuzz_paths fuzz_parity fuzz_liar
 
 if ENABLE_FUZZ
 FUZZ_MAIN =
@@ -24,13 +25,18 @@ TESTS += $(FUZZ_TARGETS)
 endif
 EXTRA_DIST += fabtests/fuzz/standalone.c
 CLEANFILES += crash-fuzz_roce crash-fuzz_class crash-fuzz_frame crash-fuzz_code crash-fuzz_paths crash-fuzz_parity
-CLEANFILES += crash-fuzz_liar
+CLEANFILES += crash-fuzz_liar crash-fuzz_near
 
 FUZZ_LINK = $(LINK) $(SDR_FUZZ_LDFLAGS)
 
 fuzz_roce_SOURCES = fabtests/fuzz/fuzz_roce.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_roce_LINK = $(FUZZ_LINK)
 fuzz_roce_LDADD = $(SDR_WIRE_LIBS)
+
+fuzz_near_SOURCES = fabtests/fuzz/fuzz_near.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
+fuzz_near_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=20000u
+fuzz_near_LINK = $(FUZZ_LINK)
+fuzz_near_LDADD = libsdr_uc_soft.a $(SDR_WIRE_LIBS)
 
 fuzz_class_SOURCES = fabtests/fuzz/fuzz_class.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_class_LINK = $(FUZZ_LINK)
