@@ -86,7 +86,8 @@ static void fuzz_sender(uint64_t out, const uint8_t *p, size_t n)
 	}
 	SDR_FUZZ_CHECK(ret == -EAGAIN || ret == -EPIPE);
 	/* it is full of what nobody took, or it is told that more was taken than is there */
-	SDR_FUZZ_CHECK(ret == -EAGAIN || out > fuzz_tx.in || fuzz_tx.in - out > SDR_SOFT_RING_BYTES);
+	SDR_FUZZ_CHECK(ret == -EAGAIN || out > fuzz_tx.in ||
+		       fuzz_tx.in - out > SDR_SOFT_RING_BYTES);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

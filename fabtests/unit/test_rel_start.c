@@ -58,6 +58,28 @@ static const struct sdr_cc_ops slow = {
 	.timeout = burst_timeout,
 };
 
+/* ... and asks for a train when so many bytes were delivered; 0: not. */
+static uint64_t ask_at;
+
+static void curious_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+			  const struct sdr_cc_rate *rate)
+{
+	(void)ack;
+	(void)rate;
+	if (!ask_at || cc->delivered < ask_at)
+		return;
+	ask_at = 0;
+	cc->train_asked = true;
+}
+
+static const struct sdr_cc_ops curious = {
+	.name = "curious",
+	.trains = true,
+	.init = slow_init,
+	.acked = curious_acked,
+	.timeout = burst_timeout,
+};
+
 /* Nodes far apart, each behind a line of that rate. */
 static struct bed *far_new(uint32_t nodes, uint64_t rate_bps, const struct sdr_cc_ops *cc)
 {
@@ -171,6 +193,28 @@ static void start__a_train_tells_a_slow_sender(void **state)
 	assert_true(share(b, cc_of(b)->train.rate_Bps) > 0.95);
 	assert_true(share(b, cc_of(b)->train.rate_Bps) < 1.01);
 	assert_in_range(cc_of(b)->trains, 1, 3);
+	bed_close(b);
+}
+
+/* In the middle of a flight, when it is asked for, however many trains there were before. */
+static void start__a_train_that_is_asked_for(void **state)
+{
+	struct bed *b = far_pair(GBIT, &curious);
+	const struct sdr_train *t = &cc_of(b)->train;
+
+	(void)state;
+	ask_at = 0;
+	for (uint32_t i = 0; i < 24; i++) {
+		move(b, 64 * KIB);
+		bed_run(b, 2 * RTT);
+	}
+	assert_int_equal(t->owns, 0);
+	for (uint32_t i = 1; i <= 3; i++) {
+		ask_at = cc_of(b)->delivered + 4096 * KIB;
+		move(b, 8192 * KIB);
+		assert_int_equal(t->owns, i);
+		assert_true(share(b, t->own_Bps) > 0.85 && share(b, t->own_Bps) < 1.01);
+	}
 	bed_close(b);
 }
 
@@ -413,6 +457,7 @@ int main(void)
 		cmocka_unit_test(start__one_small_message_tells_the_rate),
 		cmocka_unit_test(start__who_only_receives_learns_the_round_trip),
 		cmocka_unit_test(start__a_train_tells_a_slow_sender),
+		cmocka_unit_test(start__a_train_that_is_asked_for),
 		cmocka_unit_test(start__reports_of_trains),
 		cmocka_unit_test(start__a_slow_sender_knows_the_least),
 		cmocka_unit_test(start__the_next_connection_knows),

@@ -14,8 +14,8 @@
  *   where losses were seen or the sender expects them: it sends parity
  * The head of a train, what comes first after a pause, is reported in small parts: by the time
  * between them the sender finds out what the path passes (path/sdr_train.c).  When it has had
- * SDR_TRAIN_FIRST of them it knows, and one in SDR_TRAIN_EVERY round trips shows what changes, or
- * what it asks for.
+ * SDR_TRAIN_FIRST of them it knows, and every SDR_TRAIN_EVERY-th one shows what changes; besides,
+ * it may ask for one.
  * A gap is reported when it is seen; whether it is loss or reordering is for the sender to decide
  * the sender's business, which knows when it sent what.
  *
@@ -31,15 +31,17 @@
 #define COMP_RING_MAX (2u << SDR_IMM_ID_BITS_MAX)
 
 /* the head of a train is reported in parts of this many bytes, but SDR_TRAIN_PKTS packets */
-#define SDR_TRAIN_PART (8u * 1024)
-#define SDR_TRAIN_PKTS 1u
-/* after 64 and 512 KiB they are twice as long, and the head ends at 1.5 MiB */
-#define SDR_TRAIN_HEAD_1 (64u * 1024)
+#define SDR_TRAIN_PART (16u * 1024)
+#define SDR_TRAIN_PKTS 2u
+/* after 128 and 512 KiB they are twice as long, and the head ends at 1.5 MiB */
+#define SDR_TRAIN_HEAD_1 (128u * 1024)
 #define SDR_TRAIN_HEAD_2 (512u * 1024)
 #define SDR_TRAIN_HEAD_3 (1536u * 1024)
-/* the first trains are reported so, and after them one in so many round trips */
+/* the first trains are reported so, and of those after them one in so many */
 #define SDR_TRAIN_FIRST 16u
 #define SDR_TRAIN_EVERY 4u
+/* and what may have been asked for, so many round trips after the last one that was */
+#define SDR_TRAIN_APART 4u
 /* ns: a round trip shorter than that has no use for it */
 #define SDR_TRAIN_FAR_NS 1000000u
 
@@ -91,12 +93,19 @@ static uint32_t near_pkts(struct sdr_conn *c, uint32_t came)
 	return n > SDR_NEAR_PKTS ? n : SDR_NEAR_PKTS;
 }
 
-static void train_begins(struct sdr_conn *c)
+/*
+ * What is asked for in the middle of a flight comes behind three quarters of a round trip
+ * (path/sdr_cc.c), sooner than an application's next message that waits for an answer.
+ */
+static void train_begins(struct sdr_conn *c, uint64_t pause)
 {
-	uint64_t next = c->bulk->rx.train_told_ns + SDR_TRAIN_EVERY * c->main.rtt.srtt;
+	uint64_t srtt = c->main.rtt.srtt, next = c->bulk->rx.train_told_ns + SDR_TRAIN_APART * srtt;
+	bool asked = pause < srtt && c->rel->now >= next;
 
 	c->bulk->rx.train_bytes = 0;
-	c->bulk->rx.train_told = ++c->bulk->rx.trains <= SDR_TRAIN_FIRST || c->rel->now >= next;
+	c->bulk->rx.trains++;
+	c->bulk->rx.train_told = c->bulk->rx.trains <= SDR_TRAIN_FIRST ||
+				 c->bulk->rx.trains % SDR_TRAIN_EVERY == 0 || asked;
 	if (c->bulk->rx.train_told)
 		c->bulk->rx.train_told_ns = c->rel->now;
 }
@@ -104,10 +113,11 @@ static void train_begins(struct sdr_conn *c)
 uint32_t sdr_report_pkts(struct sdr_conn *c, const struct sdr_seg_rx *s, uint32_t came)
 {
 	const struct sdr_conn_shape *shape = s->bulk->shape;
-	uint64_t part = SDR_TRAIN_PART, pkts, train;
+	uint64_t part = SDR_TRAIN_PART, pkts, train, pause;
 
-	if (c->rel->now > c->bulk->rx.train_ns + c->main.rtt.srtt / 2)
-		train_begins(c);
+	pause = c->rel->now - c->bulk->rx.train_ns;
+	if (pause > c->main.rtt.srtt / 2)
+		train_begins(c, pause);
 	c->bulk->rx.train_ns = c->rel->now;
 	c->bulk->rx.train_bytes += (uint64_t)came * shape->mtu;
 	train = c->bulk->rx.train_bytes;

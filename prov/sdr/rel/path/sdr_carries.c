@@ -8,8 +8,9 @@
  * queue, and then it shows too little or nothing; the largest of some is believed.
  *
  * Trains leave only when somebody is suspected who does not yield (a crowd of flows like us would
- * make a queue of them), not behind losses, SDR_CARRIES_APART rounds apart, and no more than
- * SDR_CARRIES_ENOUGH in SDR_CARRIES_NS that show something.  So many, and what was measured
+ * make a queue of them), not behind losses, SDR_CARRIES_APART rounds apart, more of them for each
+ * that told nothing (the pauses are paid for), and no more than SDR_CARRIES_ENOUGH in
+ * SDR_CARRIES_NS that show something.  So many, and what was measured
  * otherwise counts no more than a little beyond theirs.
  *
  * Runs at ends of rounds, no clock, no timers, no threads, no allocation.
@@ -19,9 +20,10 @@
 #include "sdr_carries.h"
 
 #define SDR_CARRIES_APART  6u
+#define SDR_CARRIES_MUTE   4u /* times that this doubles, while they tell nothing */
 #define SDR_CARRIES_ENOUGH 3u
 #define SDR_CARRIES_NS	   (10 * 1000000000ull)
-#define SDR_CARRIES_BEYOND 1.1
+#define SDR_CARRIES_BEYOND 1.25
 
 void sdr_carries_init(struct sdr_carries *c)
 {
@@ -53,6 +55,7 @@ void sdr_carries_round(struct sdr_carries *c, const struct sdr_rival_at *at, boo
 	SDR_ASSERT(at->trains >= c->heard && *most >= 0);
 	if (at->trains != c->heard) {
 		c->heard = at->trains;
+		c->mute = 0;
 		c->shown[c->n % SDR_CARRIES_KEPT].rate = (double)at->train_Bps;
 		c->shown[c->n++ % SDR_CARRIES_KEPT].at = at->now;
 	}
@@ -64,5 +67,6 @@ void sdr_carries_round(struct sdr_carries *c, const struct sdr_rival_at *at, boo
 	c->wants = curious && !c->in && fresh < SDR_CARRIES_ENOUGH && !at->app_limited &&
 		   !(at->lost > 0) && at->base >= SDR_RIVAL_RTT_NS;
 	if (c->wants)
-		c->in = SDR_CARRIES_APART;
+		c->in = SDR_CARRIES_APART << c->mute;
+	c->mute += c->wants && c->mute < SDR_CARRIES_MUTE;
 }

@@ -16,6 +16,7 @@ struct sdr_carries {
 	uint32_t n;	/* so many were shown, all told */
 	uint32_t heard; /* trains that had told something until the last round */
 	uint32_t in;	/* rounds before the next train */
+	uint32_t mute;	/* trains, one after the other, that told nothing */
 	bool wants;	/* a train */
 };
 

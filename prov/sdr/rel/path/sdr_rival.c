@@ -249,7 +249,7 @@ static void rival_hears(struct sdr_rival *r, const struct sdr_rival_at *at, doub
 		sdr_beat_round(&r->beat, &look);
 }
 
-/* It matters how much there is; a push is to be seen by itself. */
+/* It matters how much there is; but a push is to be seen by itself, and pauses cost a window. */
 static bool rival_curious(const struct sdr_rival *r, uint64_t now)
 {
 	switch (r->state) {
@@ -257,6 +257,7 @@ static bool rival_curious(const struct sdr_rival *r, uint64_t now)
 		return r->busy >= SDR_RIVAL_BUSY &&
 		       (rival_reason(r, now) || sdr_beat_worth(&r->beat, now));
 	case SDR_RIVAL_PUSH:
+	case SDR_RIVAL_WINDOW:
 		return false;
 	default:
 		return true;
