@@ -113,8 +113,16 @@ void bed_close(struct bed *b)
 		b->row->close(&b->net);
 }
 
+/* What workers have placed until now was reported, too, though no poll has counted it yet. */
 void bed_forget(struct bed *b)
 {
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pthread_mutex_lock(&b->crew[i].lock);
+		b->crew[i].n = 0;
+		pthread_mutex_unlock(&b->crew[i].lock);
+	}
 	memset(b->seen, 0, sizeof(b->seen));
 }
 
