@@ -144,6 +144,41 @@ static void near__only_if_wanted(void **state)
 	pair_close(&p);
 }
 
+static void say(struct pair *p, uint32_t times)
+{
+	while (times--) {
+		pair_post(p, pair_ctl(&p->ib.addr, "hello", 5));
+		assert_int_equal(pair_wait(p->b, p->ev, 1), 1);
+		assert_int_equal(p->ev[0].kind, SDR_UC_EV_CTL);
+	}
+}
+
+/* Who sends nothing but control datagrams, as short messages are, has a ring after some hundred. */
+static void near__control_only(void **state)
+{
+	struct pair_opt opt = SHM;
+	struct pair p;
+	uint32_t i;
+
+	(void)state;
+	opt.off = 0;
+	pair_open(&p, &opt);
+	for (i = 0; i < 4096 && !pair_stats(p.b).shm_rx; i++)
+		say(&p, 1);
+	assert_in_range(i, 200, 2000);
+	assert_int_equal(pair_stats(p.b).ctl_rx, pair_stats(p.a).ctl_tx);
+	pair_close(&p);
+	/* not where nobody is known, or not any more, by whom a ring could be offered */
+	pair_open(&p, &opt);
+	say(&p, 100);
+	p.a->ops->qp_destroy(p.qa);
+	say(&p, 1000);
+	assert_int_equal(pair_stats(p.a).shm_tx, 0);
+	p.b->ops->qp_destroy(p.qb);
+	p.a->ops->close(p.a);
+	p.b->ops->close(p.b);
+}
+
 /* Messages that go before post stops; *t: the rest of the one that does not. */
 static uint32_t post_till_full(struct pair *p, struct sdr_uc_tx *t)
 {
@@ -620,6 +655,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(near__takes_everything),
 		cmocka_unit_test(near__offer_in_front),
 		cmocka_unit_test(near__only_if_wanted),
+		cmocka_unit_test(near__control_only),
 		cmocka_unit_test(near__full),
 		cmocka_unit_test(near__wakes_a_sleeper),
 		cmocka_unit_test(near__closes),

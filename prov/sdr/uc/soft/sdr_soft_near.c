@@ -4,7 +4,8 @@
  * Peers of this host, reached through shared memory.
  *
  * A QP whose peer is a process of this host (sdr_soft_host.c), and which has sent some hundred
- * kilobytes to it, makes a ring (sdr_soft_ring.c) and offers it with a knock to the peer's port.
+ * kilobytes or control datagrams to it, makes a ring (sdr_soft_ring.c) and offers it with a knock
+ * to the peer's port.
  * The peer opens it, and from then on everything to that address goes through the ring, control
  * datagrams included: one queue, one order, as with one socket, and the same frames. Nothing above
  * notices but by the time it takes: no system call, and two copies instead of the kernel's work.
@@ -258,7 +259,8 @@ struct sdr_soft_near_tx *sdr_soft_near_to(struct sdr_soft_qp *q, uint32_t bytes)
 	if (t || !near_of(q->s))
 		return t;
 	if (q->near_sent < SDR_SOFT_NEAR_MIN && !(q->s->off & SDR_SOFT_NO_DELAY)) {
-		q->near_sent += bytes < SDR_SOFT_NEAR_MIN ? bytes : SDR_SOFT_NEAR_MIN;
+		/* a message that goes in several batches is met once for each */
+		q->near_sent += bytes < SDR_SOFT_RING_TRAIN ? bytes : SDR_SOFT_RING_TRAIN;
 		return NULL;
 	}
 	at = *near_place(q->s->near, &q->dest.sa, q->dest.len);
@@ -274,12 +276,44 @@ struct sdr_soft_near_tx *sdr_soft_near_to(struct sdr_soft_qp *q, uint32_t bytes)
 	return NULL;
 }
 
-void sdr_soft_near_meet(struct sdr_soft *s, const struct sdr_soft_dest *d)
+static struct sdr_soft_qp **near_who(struct sdr_soft_near *n, const struct sockaddr_storage *sa)
 {
+	return &n->who[near_port(sa) % SDR_SOFT_NEAR_PORTS];
+}
+
+struct sdr_soft_near_tx *sdr_soft_near_ctl(struct sdr_soft *s, const struct sockaddr_storage *sa,
+					   socklen_t len)
+{
+	struct sdr_soft_near_tx *t = sdr_soft_near_find(s, sa, len);
+	struct sdr_soft_near *n = near_of(s);
+	struct sdr_soft_qp *q;
+
+	if (t || !n)
+		return t;
+	q = *near_who(n, sa);
+	return q && near_is(&q->dest, sa, len) ? sdr_soft_near_to(q, SDR_SOFT_NEAR_CTL) : NULL;
+}
+
+void sdr_soft_near_part(struct sdr_soft_qp *q)
+{
+	struct sdr_soft_near *n = q->s->near;
+	uint32_t i;
+
+	for (i = 0; n && i < SDR_SOFT_NEAR_PORTS; i++)
+		if (n->who[i] == q)
+			n->who[i] = NULL;
+}
+
+void sdr_soft_near_meet(struct sdr_soft_qp *q)
+{
+	const struct sdr_soft_dest *d = &q->dest;
+	struct sdr_soft *s = q->s;
 	struct sdr_soft_near *n = near_of(s);
 	struct sdr_soft_near_tx *t;
 	uint8_t at = n ? *near_place(n, &d->sa, d->len) : 0;
 
+	if (n)
+		*near_who(n, &d->sa) = q;
 	if (!at)
 		return;
 	t = &n->tx[at - 1];

@@ -17,6 +17,7 @@ struct sdr_soft_qp;
 #define SDR_SOFT_NEARS	    64u	    /* rings in each direction */
 #define SDR_SOFT_NEAR_PORTS 256u    /* power of two */
 #define SDR_SOFT_NEAR_MIN   262144u /* bytes that a QP sends before it has one made */
+#define SDR_SOFT_NEAR_CTL   1024u   /* that a control datagram counts for: a system call */
 
 /* A ring that we put in, to all that is at that address. */
 struct sdr_soft_near_tx {
@@ -41,6 +42,8 @@ struct sdr_soft_near {
 	struct sdr_soft_near_tx tx[SDR_SOFT_NEARS];
 	struct sdr_soft_near_rx rx[SDR_SOFT_NEARS];
 	uint8_t at[SDR_SOFT_NEAR_PORTS]; /* by port: index of tx and 1; 0: none */
+	/* by port: a QP whose peer is a process of this host, by which a ring can be offered */
+	struct sdr_soft_qp *who[SDR_SOFT_NEAR_PORTS];
 	uint32_t ntx, nrx;
 	uint32_t turn; /* the ring that is looked at next */
 	uint32_t looks;
@@ -64,8 +67,12 @@ struct sdr_soft_near_tx *sdr_soft_near_find(struct sdr_soft *s, const struct soc
 					    socklen_t len);
 /* Packets go to a peer of this host: has a ring made and offered when they are enough. */
 struct sdr_soft_near_tx *sdr_soft_near_to(struct sdr_soft_qp *q, uint32_t bytes);
-/* A QP has been connected to there: whoever had that address before may be gone. */
-void sdr_soft_near_meet(struct sdr_soft *s, const struct sdr_soft_dest *d);
+/* The same for a control datagram to that address, whosever it is. */
+struct sdr_soft_near_tx *sdr_soft_near_ctl(struct sdr_soft *s, const struct sockaddr_storage *sa,
+					   socklen_t len);
+/* A QP has been connected to there: whoever had its address before may be gone.  And it goes. */
+void sdr_soft_near_meet(struct sdr_soft_qp *q);
+void sdr_soft_near_part(struct sdr_soft_qp *q);
 /* Message i of the batch.  0, -EAGAIN: not now, -EPIPE: it is lost. */
 int sdr_soft_near_send(struct sdr_soft *s, struct sdr_soft_near_tx *t, uint32_t i);
 

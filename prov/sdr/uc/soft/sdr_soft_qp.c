@@ -145,6 +145,7 @@ void sdr_soft_qp_destroy(struct sdr_uc_qp *qp)
 		__atomic_store_n(&q->s->qpn[index + i], NULL, __ATOMIC_SEQ_CST);
 	}
 	sdr_soft_crew_quiet(q->s);
+	sdr_soft_near_part(q);
 	for (i = 0; i < q->nslots; i += SDR_SOFT_SLOT_PAGE)
 		sdr_soft_page_free(q->pages[i / SDR_SOFT_SLOT_PAGE]);
 	free(q->pages);
@@ -236,7 +237,7 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 			 __ATOMIC_RELAXED);
 	sdr_soft_qp_bare(q);
 	if (q->bare && q->s->near)
-		sdr_soft_near_meet(q->s, &q->dest);
+		sdr_soft_near_meet(q);
 	ret = sdr_soft_spread_connect(q, p);
 	if (ret)
 		return ret;

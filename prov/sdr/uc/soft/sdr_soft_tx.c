@@ -264,7 +264,7 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	if (t->via)
 		sock = sdr_soft_source_sock(s, t->via);
 	else
-		near = sdr_soft_near_find(s, &sa, (socklen_t)len);
+		near = sdr_soft_near_ctl(s, &sa, (socklen_t)len);
 	/* A router on this host drops a train whole when its longest segment is too long. */
 	if (tx->nmsg && !probe) {
 		struct msghdr *h = &tx->hdr[tx->nmsg - 1].msg_hdr;
