@@ -77,6 +77,25 @@ static void carries__three_trains_are_right(void **state)
 	assert_true(t.most == 200e6);
 }
 
+/* A peer that moves: the connection counts its trains anew. */
+static void carries__another_path(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_new(&t, 15e6);
+	for (int i = 0; i < 3; i++)
+		told(&t, 120000000);
+	t.at.trains = 0;
+	t.at.train_Bps = 0;
+	t.most = 200e6;
+	step(&t, true);
+	assert_true(t.most == 200e6); /* what the old one has shown bounds nothing */
+	assert_true(t.c.wants);
+	told(&t, 300000000);
+	assert_true(t.most == 300e6);
+}
+
 static void carries__asks_apart_and_not_for_ever(void **state)
 {
 	struct rounds t;
@@ -133,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(carries__what_a_train_has_shown),
 		cmocka_unit_test(carries__three_trains_are_right),
+		cmocka_unit_test(carries__another_path),
 		cmocka_unit_test(carries__asks_apart_and_not_for_ever),
 		cmocka_unit_test(carries__asks_for_a_reason),
 	};

@@ -10,8 +10,8 @@
  * Trains leave only when somebody is suspected who does not yield (a crowd of flows like us would
  * make a queue of them), not behind losses, SDR_CARRIES_APART rounds apart, more of them for each
  * that told nothing (the pauses are paid for), and no more than SDR_CARRIES_ENOUGH in
- * SDR_CARRIES_NS that show something.  So many, and what was measured
- * otherwise counts no more than a little beyond theirs.
+ * SDR_CARRIES_NS that show something.  So many, and what was measured otherwise counts no more than
+ * a little beyond theirs.
  *
  * Runs at ends of rounds, no clock, no timers, no threads, no allocation.
  */
@@ -52,7 +52,9 @@ void sdr_carries_round(struct sdr_carries *c, const struct sdr_rival_at *at, boo
 	uint32_t fresh;
 	double shown;
 
-	SDR_ASSERT(at->trains >= c->heard && *most >= 0);
+	SDR_ASSERT(*most >= 0);
+	if (at->trains < c->heard)
+		sdr_carries_init(c); /* they are counted anew: this is another path */
 	if (at->trains != c->heard) {
 		c->heard = at->trains;
 		c->mute = 0;
