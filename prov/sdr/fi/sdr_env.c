@@ -298,8 +298,8 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .def = "on",
 	  .names = sdr_no_names,
 	  .help = "Whether an endpoint on a UDP socket and a peer of the same host and user, once "
-		  "they have sent each other some hundred kilobytes, go on through shared memory: "
-		  "1 MiB a peer in each direction, for 64 peers.",
+		  "they have sent each other some hundred kilobytes or messages, go on through "
+		  "shared memory: 1 MiB a peer in each direction, for 64 peers.",
 	  AT(no_shm) },
 	{ .name = "dscp",
 	  .kind = &sdr_kind_dscp,

@@ -5,10 +5,10 @@
  *
  * A QP whose peer is a process of this host (sdr_soft_host.c), and which has sent some hundred
  * kilobytes or control datagrams to it, makes a ring (sdr_soft_ring.c) and offers it with a knock
- * to the peer's port.
- * The peer opens it, and from then on everything to that address goes through the ring, control
- * datagrams included: one queue, one order, as with one socket, and the same frames. Nothing above
- * notices but by the time it takes: no system call, and two copies instead of the kernel's work.
+ * to the peer's port. The peer opens it, and from then on everything to that address goes through
+ * the ring, control datagrams included: one queue, one order, as with one socket, and the same
+ * frames. Nothing above notices but by the time it takes: no system call, and two copies instead of
+ * the kernel's work.
  *
  * Who is not of our user, or in another namespace of processes, cannot open it; a relay on this
  * host has another port than the one that the ring says its sender has. Nobody answers such an
@@ -284,14 +284,12 @@ static struct sdr_soft_qp **near_who(struct sdr_soft_near *n, const struct socka
 struct sdr_soft_near_tx *sdr_soft_near_ctl(struct sdr_soft *s, const struct sockaddr_storage *sa,
 					   socklen_t len)
 {
-	struct sdr_soft_near_tx *t = sdr_soft_near_find(s, sa, len);
 	struct sdr_soft_near *n = near_of(s);
-	struct sdr_soft_qp *q;
+	struct sdr_soft_qp *q = n ? *near_who(n, sa) : NULL;
 
-	if (t || !n)
-		return t;
-	q = *near_who(n, sa);
-	return q && near_is(&q->dest, sa, len) ? sdr_soft_near_to(q, SDR_SOFT_NEAR_CTL) : NULL;
+	if (q && near_is(&q->dest, sa, len))
+		return sdr_soft_near_to(q, SDR_SOFT_NEAR_CTL);
+	return sdr_soft_near_find(s, sa, len);
 }
 
 void sdr_soft_near_part(struct sdr_soft_qp *q)
