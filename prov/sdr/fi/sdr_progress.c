@@ -25,13 +25,13 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "uc/sdr_uc_thread.h"
 #include "sdr_progress.h"
 #include "sdr_alarm.h"
 #include "sdr_conds.h"
@@ -290,7 +290,6 @@ void sdr_thread_wake(struct sdr_domain *dom)
 
 int sdr_thread_start(struct sdr_domain *dom)
 {
-	sigset_t all, old;
 	int ret = 0;
 
 	pthread_mutex_lock(&dom->thread_lock);
@@ -305,10 +304,7 @@ int sdr_thread_start(struct sdr_domain *dom)
 		goto out;
 	}
 	atomic_store(&dom->thread_stop, false);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = -pthread_create(&dom->thread, NULL, sdr_thread_main, dom);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	ret = -sdr_uc_thread_create(&dom->thread, sdr_thread_main, dom);
 	if (ret)
 		goto out;
 	dom->thread_pid = getpid();

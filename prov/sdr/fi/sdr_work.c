@@ -22,7 +22,6 @@
  * (a thread of the parent may have held them), and works alone.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +29,7 @@
 #include <unistd.h>
 
 #include "base/sdr_assert.h"
-
+#include "uc/sdr_uc_thread.h"
 #include "sdr_work.h"
 
 #define SDR_WORK_SPINS 4096 /* looks before the owner sleeps: some 100 us */
@@ -87,12 +86,8 @@ static void *sdr_work_main(void *arg)
 /* Under w->lock. */
 static void sdr_work_start(struct sdr_work *w, uint32_t threads)
 {
-	sigset_t all, old;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (w->on < threads && !w->err) {
-		w->err = -pthread_create(&w->thread[w->on], NULL, sdr_work_main, w);
+		w->err = -sdr_uc_thread_create(&w->thread[w->on], sdr_work_main, w);
 		if (w->err)
 			break;
 		if (w->on++ == 0) {
@@ -102,7 +97,6 @@ static void sdr_work_start(struct sdr_work *w, uint32_t threads)
 			pthread_mutex_unlock(&sdr_works_lock);
 		}
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 int sdr_work_give(struct sdr_work *w, struct sdr_job *job, uint32_t threads)

@@ -30,7 +30,8 @@ libsdr_uc_base_a_SOURCES = \
 	prov/sdr/uc/sdr_uc_piece.c \
 	prov/sdr/uc/sdr_uc_piece.h \
 	prov/sdr/uc/sdr_uc_qp.c \
-	prov/sdr/uc/sdr_uc_qp.h
+	prov/sdr/uc/sdr_uc_qp.h \
+	prov/sdr/uc/sdr_uc_thread.h
 
 libsdr_uc_fault_a_SOURCES = \
 	prov/sdr/uc/fault/sdr_fault.c \

@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -29,14 +28,10 @@
 
 #include "base/sdr_assert.h"
 #include "uc/sdr_uc_pause.h"
+#include "uc/sdr_uc_thread.h"
 #include "sdr_soft_impl.h"
 
 #define SDR_SOFT_CREW_PATIENCE 20000000u /* ns that a control datagram waits for workers */
-
-bool sdr_soft_crew_pause(const struct sdr_soft_crew *c, uint32_t n)
-{
-	return sdr_uc_pause(c->pid, n);
-}
 
 /* ---- open, close ----------------------------------------------------------------------------- */
 
@@ -166,19 +161,15 @@ void sdr_soft_crew_close(struct sdr_soft *s)
 bool sdr_soft_crew_start(struct sdr_soft *s)
 {
 	struct sdr_soft_crew *c = s->crew;
-	sigset_t all, old;
 
 	if (!c || !c->to.placed || c->pid != getpid())
 		return false;
 	if (c->on || c->stop)
 		return c->on;
 	c->help = sdr_soft_share_helpers(s, c->n);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (c->on < c->n && !pthread_create(&c->worker[c->on]->thread, NULL,
-					       sdr_soft_worker_main, c->worker[c->on]))
+	while (c->on < c->n && !sdr_uc_thread_create(&c->worker[c->on]->thread,
+						     sdr_soft_worker_main, c->worker[c->on]))
 		c->on++;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (c->on < c->n) {
 		sdr_soft_crew_stop(c);
 		c->stop = true; /* not tried again */
@@ -196,7 +187,7 @@ void sdr_soft_crew_leave(const struct sdr_soft *s, const struct sdr_soft_slot *e
 	SDR_ASSERT(!sdr_soft_slot_bound(e));
 	for (i = 0; c && i < c->on; i++)
 		for (n = 0; __atomic_load_n(&c->worker[i]->hold.slot, __ATOMIC_SEQ_CST) == e &&
-			    sdr_soft_crew_pause(c, n);
+			    sdr_uc_pause(c->pid, n);
 		     n++)
 			;
 }
@@ -210,7 +201,7 @@ void sdr_soft_crew_quiet(const struct sdr_soft *s)
 		at = __atomic_load_n(&c->worker[i]->work, __ATOMIC_SEQ_CST);
 		for (n = 0;
 		     at & 1 && __atomic_load_n(&c->worker[i]->work, __ATOMIC_SEQ_CST) == at &&
-		     sdr_soft_crew_pause(c, n);
+		     sdr_uc_pause(c->pid, n);
 		     n++)
 			;
 	}

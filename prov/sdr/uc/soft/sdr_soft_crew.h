@@ -101,11 +101,6 @@ void sdr_soft_crew_rest(const struct sdr_soft *s);
 bool sdr_soft_crew_arm(struct sdr_soft *s);
 /* After e is unbound: returns when no worker writes there. */
 void sdr_soft_crew_leave(const struct sdr_soft *s, const struct sdr_soft_slot *e);
-/*
- * Before the n-th look in a row at what another thread is to do.  False: in a child process, where
- * nobody will ever do it.
- */
-bool sdr_soft_crew_pause(const struct sdr_soft_crew *c, uint32_t n);
 /* Returns when each worker has been without QP, page or table since the call. */
 void sdr_soft_crew_quiet(const struct sdr_soft *s);
 /* A table that is replaced, from malloc: freed when nobody looks at it any more. */

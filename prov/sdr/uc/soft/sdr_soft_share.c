@@ -42,6 +42,7 @@
 #include <unistd.h>
 
 #include "base/sdr_assert.h"
+#include "uc/sdr_uc_pause.h"
 #include "sdr_soft_frame.h"
 #include "sdr_soft_impl.h"
 #include "sdr_soft_near.h"
@@ -293,8 +294,7 @@ static void sdr_soft_share_send_all(struct sdr_soft *s, uint32_t n, uint32_t may
 			sdr_soft_share_stop(j, ECANCELED);
 		__atomic_fetch_add(&j->done, 1, __ATOMIC_RELEASE);
 	}
-	for (i = 0; __atomic_load_n(&j->done, __ATOMIC_ACQUIRE) < n && sdr_soft_crew_pause(c, i);
-	     i++)
+	for (i = 0; __atomic_load_n(&j->done, __ATOMIC_ACQUIRE) < n && sdr_uc_pause(c->pid, i); i++)
 		;
 }
 

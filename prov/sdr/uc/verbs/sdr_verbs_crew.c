@@ -27,7 +27,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -35,6 +34,7 @@
 
 #include "base/sdr_assert.h"
 #include "uc/sdr_uc_pause.h"
+#include "uc/sdr_uc_thread.h"
 #include "sdr_verbs_impl.h"
 
 /* fillings of a lane that the owner reads at a time: then others want to be read, too */
@@ -176,18 +176,14 @@ void sdr_verbs_crew_close(struct sdr_verbs *v)
 bool sdr_verbs_crew_start(struct sdr_verbs *v)
 {
 	struct sdr_verbs_crew *c = v->crew;
-	sigset_t all, old;
 
 	if (!c || !c->to.placed || c->pid != getpid())
 		return false;
 	if (c->on || c->stop)
 		return c->on;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (c->on < c->n && !pthread_create(&c->worker[c->on]->thread, NULL,
-					       sdr_verbs_worker_main, c->worker[c->on]))
+	while (c->on < c->n && !sdr_uc_thread_create(&c->worker[c->on]->thread,
+						     sdr_verbs_worker_main, c->worker[c->on]))
 		c->on++;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (c->on < c->n)
 		sdr_verbs_crew_stop(c); /* and not tried again */
 	return c->on;
