@@ -18,6 +18,8 @@ libsdr_rel_path_a_SOURCES = \
 	prov/sdr/rel/path/sdr_blame.h \
 	prov/sdr/rel/path/sdr_burst.c \
 	prov/sdr/rel/path/sdr_burst.h \
+	prov/sdr/rel/path/sdr_carries.c \
+	prov/sdr/rel/path/sdr_carries.h \
 	prov/sdr/rel/path/sdr_cc.c \
 	prov/sdr/rel/path/sdr_cc.h \
 	prov/sdr/rel/path/sdr_auto_burst.c \
@@ -35,9 +37,7 @@ libsdr_rel_path_a_SOURCES = \
 	prov/sdr/rel/path/sdr_cc_table.c \
 	prov/sdr/rel/path/sdr_ceiling.c \
 	prov/sdr/rel/path/sdr_ceiling.h \
-	prov/sdr/rel/path/sdr_carries.c \
 	prov/sdr/rel/path/sdr_claim.c \
-	prov/sdr/rel/path/sdr_carries.h \
 	prov/sdr/rel/path/sdr_claim.h \
 	prov/sdr/rel/path/sdr_ecn.c \
 	prov/sdr/rel/path/sdr_ecn.h \

@@ -16,8 +16,8 @@
  * between them the sender finds out what the path passes (path/sdr_train.c).  When it has had
  * SDR_TRAIN_FIRST of them it knows, and every SDR_TRAIN_EVERY-th one shows what changes; besides,
  * it may ask for one.
- * A gap is reported when it is seen; whether it is loss or reordering is for the sender to decide
- * the sender's business, which knows when it sent what.
+ * A gap is reported when it is seen; whether it is loss or reordering is for the sender to decide,
+ * which knows when it sent what.
  *
  * Completed messages are remembered by the message table's window, so that a lost last report can
  * be repeated.

@@ -21,6 +21,12 @@
 #include "base/sdr_seq.h"
 #include "sdr_home.h"
 
+/*
+ * Round trips in which a train that was asked for is answered: the pause before it, its own, and a
+ * queue.  Controllers hear of acknowledgements here, so it is here that they have one sent.
+ */
+#define SDR_HOME_ANSWER 3u
+
 /* What has grown since the last look. */
 static void home_look(struct sdr_rel *rel)
 {
@@ -70,9 +76,6 @@ void sdr_home_recount(struct sdr_conn *c, uint64_t n)
 	sdr_loss_est_doubt(&c->peer->loss);
 	c->st.lost_home += sdr_loss_est_recount(&c->peer->loss, c->rel->now, n);
 }
-
-/* round trips after which a train that was asked for is answered: a pause, its own, and a queue */
-#define SDR_HOME_ANSWER 3u
 
 /* What its own window has made of what was lost there, packets. */
 static uint64_t home_judge(struct sdr_path *p, struct sdr_cc_ack *ca)
