@@ -146,6 +146,7 @@ static uint32_t sdr_verbs_rqs_of_workers(const struct sdr_verbs_qp *q, uint32_t 
 	uint32_t most = v->pd->attr.max_cqe > 0 ? (uint32_t)v->pd->attr.max_cqe : UINT32_MAX;
 	uint32_t n = workers;
 
+	SDR_ASSERT(n > 0 && q->channels > 0);
 	while (n < q->channels && ((q->channels - 1) / n + 1) * q->generations * v->rx_depth > most)
 		n += workers;
 	return n < q->channels ? n : q->channels;
@@ -160,6 +161,7 @@ static int sdr_verbs_rqs_open(struct sdr_verbs_qp *q)
 	struct sdr_verbs_lane *l = &v->lane;
 	int ret = 0;
 
+	SDR_ASSERT(n > 0);
 	q->rq = calloc(n, sizeof(*q->rq));
 	if (!q->rq)
 		return -ENOMEM;
