@@ -481,8 +481,18 @@ need_gcc() {
 	return 1
 }
 
+# Sets CPU: seconds of a processor that this shell's children have used.  By a file: a subshell's have used none.
+cpu_seconds() {
+	local f=$LOGS/times-$BASHPID
+	times >"$f"
+	CPU=$(awk -F '[ms ]+' 'NR == 2 { printf "%d", 60 * ($1 + $3) + $2 + $4 }' "$f")
+	rm -f "$f"
+}
+
 run_step() {
-	local start=$SECONDS p=$PASSED f=$FAILED
+	local start=$SECONDS p=$PASSED f=$FAILED before CPU
+	cpu_seconds
+	before=$CPU
 	say "$1 ..."
 	touch "$LOGS/$1.stamp"
 	case $1 in
@@ -509,7 +519,8 @@ run_step() {
 	distcheck) need_gcc distcheck && single distcheck run_distcheck ;;
 	package) counted package step_package ;;
 	esac
-	say "$1: $((PASSED - p)) passed, $((FAILED - f)) failed, $((SECONDS - start)) s"
+	cpu_seconds
+	say "$1: $((PASSED - p)) passed, $((FAILED - f)) failed, $((SECONDS - start)) s ($((CPU - before)) of a processor)"
 }
 
 # A stream: steps one behind the other in a process of its own.  $LOGS/stream-NAME has the counts and the lists as
