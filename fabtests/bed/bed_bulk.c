@@ -31,7 +31,7 @@ static const struct sdr_conn_ops bulk_ops = {
 	.bulk_size = sizeof(struct sdr_conn_bulk),
 	.init = sdr_bulk_conn_init,
 	.msn_out = sdr_msn_out,
-	.placed = sdr_bulk_rx_progress,
+	.placed = sdr_bulk_arrive_placed,
 };
 static const struct sdr_rel_cbs bulk_cbs = { .done = NULL };
 
@@ -196,7 +196,7 @@ uint32_t bed_bulk_report(struct bed_bulk *b)
 			n++;
 		}
 		sdr_bulk_detect_lost(b->tx, gap, &acks);
-		sdr_bulk_tlog_trim(b->tx);
+		sdr_tlog_trim(b->tx);
 	}
 	return n;
 }

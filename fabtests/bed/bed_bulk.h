@@ -21,12 +21,15 @@
 #include <string.h>
 #include <cmocka.h>
 #include "rel/bulk/sdr_bulk_ack.h"
+#include "rel/bulk/sdr_bulk_arrive.h"
+#include "rel/bulk/sdr_bulk_loss.h"
 #include "rel/bulk/sdr_bulk_rx.h"
 #include "rel/bulk/sdr_msn.h"
 #include "rel/bulk/sdr_policy.h"
 #include "rel/bulk/sdr_report.h"
 #include "rel/bulk/sdr_scheme.h"
 #include "rel/bulk/sdr_seg_tx.h"
+#include "rel/bulk/sdr_tlog.h"
 #include "../unit/uc_loop.h"
 
 #define BED_BULK_MS 1000000u /* ns */

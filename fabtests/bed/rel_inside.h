@@ -15,6 +15,8 @@
 #include "rel/conn/sdr_rec.h"
 #include "rel/conn/sdr_stranger.h"
 #include "rel/bulk/sdr_bulk_ack.h"
+#include "rel/bulk/sdr_bulk_loss.h"
+#include "rel/bulk/sdr_tlog.h"
 #include "rel/bulk/sdr_code_rx.h"
 #include "rel/bulk/sdr_code_tx.h"
 #include "rel/bulk/sdr_msn.h"

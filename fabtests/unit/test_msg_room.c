@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "rel/bulk/sdr_bulk_arrive.h"
 #include "rel/bulk/sdr_scheme.h"
 #include "rel/conn/sdr_conn_ops.h"
 #include "rel/conn/sdr_pkt.h"
@@ -130,7 +131,7 @@ static const struct sdr_conn_ops ops = {
 	.gather = sdr_op_rec_gather,
 	.written = sdr_op_rec_written,
 	.acked = sdr_op_rec_acked,
-	.placed = sdr_bulk_rx_progress,
+	.placed = sdr_bulk_arrive_placed,
 };
 
 static int setup(void **state)

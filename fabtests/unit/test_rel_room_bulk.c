@@ -146,7 +146,7 @@ static void transfer__repairs_with_each_scheme(void **state)
 				struct sdr_acks acks = { 0 };
 
 				sdr_bulk_detect_lost(b.tx, false, &acks);
-				sdr_bulk_rx_ended(b.rx, 0);
+				sdr_bulk_arrive_end(b.rx, 0);
 			}
 		}
 		if (b.sent != 1 || b.arrived != 1 || memcmp(from, to, LEN) != 0)

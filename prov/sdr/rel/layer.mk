@@ -167,8 +167,12 @@ libsdr_rel_bulk_a_SOURCES = \
 	prov/sdr/rel/bulk/sdr_bulk.h \
 	prov/sdr/rel/bulk/sdr_bulk_ack.c \
 	prov/sdr/rel/bulk/sdr_bulk_ack.h \
+	prov/sdr/rel/bulk/sdr_bulk_arrive.c \
+	prov/sdr/rel/bulk/sdr_bulk_arrive.h \
 	prov/sdr/rel/bulk/sdr_bulk_books.c \
 	prov/sdr/rel/bulk/sdr_bulk_books.h \
+	prov/sdr/rel/bulk/sdr_bulk_loss.c \
+	prov/sdr/rel/bulk/sdr_bulk_loss.h \
 	prov/sdr/rel/bulk/sdr_bulk_path.c \
 	prov/sdr/rel/bulk/sdr_bulk_path.h \
 	prov/sdr/rel/bulk/sdr_bulk_put.c \
@@ -199,10 +203,14 @@ libsdr_rel_bulk_a_SOURCES = \
 	prov/sdr/rel/bulk/sdr_scheme_table.c \
 	prov/sdr/rel/bulk/sdr_scratch.c \
 	prov/sdr/rel/bulk/sdr_scratch.h \
+	prov/sdr/rel/bulk/sdr_seg_rx.c \
+	prov/sdr/rel/bulk/sdr_seg_rx.h \
+	prov/sdr/rel/bulk/sdr_seg_tx.c \
+	prov/sdr/rel/bulk/sdr_seg_tx.h \
 	prov/sdr/rel/bulk/sdr_stage.c \
 	prov/sdr/rel/bulk/sdr_stage.h \
-	prov/sdr/rel/bulk/sdr_seg_tx.c \
-	prov/sdr/rel/bulk/sdr_seg_tx.h
+	prov/sdr/rel/bulk/sdr_tlog.c \
+	prov/sdr/rel/bulk/sdr_tlog.h
 
 noinst_LIBRARIES += libsdr_rel_msg.a
 libsdr_rel_msg_a_SOURCES = \

@@ -24,7 +24,7 @@
 #include "base/sdr_assert.h"
 #include "msg/sdr_follow.h"
 #include "msg/sdr_msg.h"
-#include "bulk/sdr_bulk_ack.h"
+#include "bulk/sdr_bulk_loss.h"
 #include "bulk/sdr_bulk_rx.h"
 #include "bulk/sdr_bulk_tx.h"
 #include "bulk/sdr_report.h"

@@ -13,7 +13,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include "base/sdr_rand.h"
-#include "bulk/sdr_bulk_rx.h"
+#include "bulk/sdr_bulk_arrive.h"
 #include "bulk/sdr_bulk_tx.h"
 #include "bulk/sdr_decode.h"
 #include "conn/sdr_conn_mtu.h"
@@ -217,7 +217,7 @@ int sdr_rel_progress(struct sdr_rel *rel)
 		rel_reap(rel);
 		return ret;
 	}
-	sdr_bulk_rx_decoded(rel);
+	sdr_bulk_arrive_decoded(rel);
 	while ((t = sdr_timerq_due(&rel->timers, rel->now))) {
 		rel->activity++;
 		sdr_conn_timer(sdr_container(t, struct sdr_conn, timer));

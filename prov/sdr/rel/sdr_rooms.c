@@ -2,11 +2,13 @@
 /* Copyright (c) the sdr authors. */
 /* What the rooms above do for a connection: the table of sdr_conn_ops.h, filled. */
 #include "bulk/sdr_bulk_ack.h"
+#include "bulk/sdr_bulk_arrive.h"
+#include "bulk/sdr_bulk_loss.h"
 #include "bulk/sdr_bulk_put.h"
-#include "bulk/sdr_bulk_rx.h"
 #include "bulk/sdr_msn.h"
 #include "bulk/sdr_policy.h"
 #include "bulk/sdr_report.h"
+#include "bulk/sdr_tlog.h"
 #include "msg/sdr_match.h"
 #include "msg/sdr_op.h"
 #include "msg/sdr_rec_input.h"
@@ -67,12 +69,12 @@ const struct sdr_conn_ops sdr_rooms = {
 	.room = sdr_rec_input_room,
 	.bytes = sdr_rec_input_bytes,
 	.dack = sdr_bulk_dack,
-	.end = sdr_bulk_rx_ended,
+	.end = sdr_bulk_arrive_end,
 	.credit = sdr_op_release_credit,
 	.msn_out = sdr_msn_out,
 	.msn_in = sdr_msn_in,
 	.detect_lost = sdr_bulk_detect_lost,
-	.settled = sdr_bulk_tlog_trim,
+	.settled = sdr_tlog_trim,
 	.path_lost = sdr_bulk_path_lost,
 	.probe = sdr_bulk_probe,
 	.due = rooms_due,
@@ -83,5 +85,5 @@ const struct sdr_conn_ops sdr_rooms = {
 	.gather = sdr_op_rec_gather,
 	.written = sdr_op_rec_written,
 	.acked = sdr_op_rec_acked,
-	.placed = sdr_bulk_rx_progress,
+	.placed = sdr_bulk_arrive_placed,
 };

@@ -6,11 +6,7 @@
 
 #include "sdr_bulk_tx.h"
 
+/* as: of each path, what is newly delivered is added to it */
 void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_acks *as);
-void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_acks *as);
-void sdr_bulk_path_lost(struct sdr_conn *c, uint32_t path); /* all that is under way there */
-void sdr_bulk_tlog_trim(struct sdr_conn *c);
-uint64_t sdr_bulk_loss_deadline(const struct sdr_conn *c);
-void sdr_bulk_probe(struct sdr_conn *c);
 
 #endif /* SDR_BULK_ACK_H */

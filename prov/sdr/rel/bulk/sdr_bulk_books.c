@@ -24,6 +24,7 @@
 #include "sdr_bulk_books.h"
 #include "sdr_code_rx.h"
 #include "sdr_code_tx.h"
+#include "sdr_tlog.h"
 
 struct bulk_walk { /* of one connection */
 	const struct sdr_conn *c;
@@ -147,7 +148,7 @@ static void log_books(struct sdr_books *k, const struct bulk_walk *w)
 	uint32_t n = 0;
 
 	for (uint32_t i = log->head; i != log->tail; i++, last = e) {
-		e = sdr_ring_at(log, struct sdr_txent, i);
+		e = sdr_tlog_at(w->c, i);
 		SDR_BOOK(k, !last || sdr_seq_lt(last->seq, e->seq));
 		SDR_BOOK(k, !sdr_seq_lt(w->c->tx.seq, e->seq) && e->tx_ns <= w->c->rel->now);
 		if (!e->seg)

@@ -1,45 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Bulk data coming in: binds the slots of a transfer's segments as soon as its place in memory is
- * known.  What is reported of them, and when, is in sdr_report.c.
+ * A transfer coming in: from the record that announces it to its end.  Its place in memory, its
+ * numbers, and who waits for what; its segments are in sdr_seg_rx.c, what arrives of them in
+ * sdr_bulk_arrive.c.
  *
  * On an rkeyed engine the place is granted to the peer when the transfer is made here and no longer
  * than it lives: the grant ends before the end of the transfer is reported, complete or not,
  * and so before its buffer can be used for something else.  The peer learns of it by CTS (messages,
  * writes) or by the READ itself.
  *
- * A coded segment is two messages: the data, bound in place, and the parity, bound to a buffer of
- * ours (sdr_code_rx.c).  It is complete when the data are, however they came; its parity's number
- * is closed with it.
- *
  * Into a device's memory: the engine writes there, if it is rkeyed and reaches it.  Else its
- * segments land in memory of ours, and are copied as they come (sdr_stage.c).  A copy that fails
- * ends the transfer as one that has arrived, with an error.  An rkeyed engine grants such memory
- * for the whole transfer; until there is some the peer is not told to send.
+ * segments land in memory of ours, and are copied as they come (sdr_stage.c).  An rkeyed engine
+ * grants such memory for the whole transfer; until there is some the peer is not told to send.
  *
  * One that comes to a berth (sdr_berth_rx.c) has its grant already, of memory of ours, which ends
  * with it likewise.
- *
- * A message that is not bound (its record is lost, or the receive is not posted) has no state
- * here: END is then acknowledged without a report, which says that nothing sent before it arrived,
- * and the sender repeats.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/sdr_assert.h"
-#include "base/sdr_bitmap.h"
 #include "base/sdr_rand.h"
 #include "rel/conn/sdr_credit.h"
-#include "rel/conn/sdr_home.h"
-#include "rel/conn/sdr_probe.h"
 #include "rel/conn/sdr_rec.h"
-#include "rel/conn/sdr_stranger.h"
-#include "sdr_bulk_rx.h"
-#include "sdr_code_rx.h"
 #include "sdr_msn.h"
-#include "sdr_report.h"
-#include "sdr_scheme.h"
+#include "sdr_seg_rx.h"
 
 /* On an rkeyed engine: into a device's memory itself.  False: it does not reach that. */
 static bool bulk_direct(struct sdr_bulk_rx *b)
@@ -253,100 +238,6 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 	return true;
 }
 
-/* Parity of a segment that is complete, or that we have no room for: its number is passed over. */
-static void parity_pass(struct sdr_bulk_rx *b, uint32_t msn)
-{
-	struct sdr_conn *c = b->conn;
-
-	if (b->grp) {
-		sdr_msn_skip(c, msn);
-	} else {
-		sdr_recv_skip(b->shape->qp, msn);
-		sdr_msn_not_skipped(c, msn);
-	}
-	b->grp = NULL;
-	b->bound++;
-}
-
-static int seg_bind(struct sdr_bulk_rx *b)
-{
-	struct sdr_conn *c = b->conn;
-	uint32_t msn = b->msn + b->bound;
-	struct sdr_group_rx *g = b->grp;
-	struct sdr_plan_msg m;
-	struct sdr_rcv_wr wr = { 0 };
-	struct sdr_seg_rx *s;
-	int ret;
-
-	sdr_rel_step(c->rel);
-	sdr_plan_msg(&b->plan, b->bound, &m);
-	if (m.parity && (!g || !g->scratch)) {
-		parity_pass(b, msn);
-		return 0;
-	}
-	s = sdr_slab_alloc(&c->rel->bulk->srx_pool);
-	if (!s)
-		return -ENOMEM;
-	if (m.coded) {
-		g = sdr_group_rx_new(b, &m);
-		ret = -ENOMEM;
-		if (!g)
-			goto err_seg;
-	}
-	if (b->stage.mem) {
-		sdr_stage_rx_part(&s->stage, &b->stage, m.off, m.len);
-	} else if (b->mem && !b->direct && !m.parity &&
-		   !sdr_stage_rx_open(&s->stage, c->rel, b->mem, b->buf + m.off, m.len)) {
-		ret = -ENOMEM;
-		goto err_group;
-	}
-	wr.addr = m.parity ? g->scratch : s->stage.mem ? s->stage.near : b->buf + m.off;
-	wr.length = m.parity ? sdr_code_parity_bytes(&g->code) : m.len;
-	s->bulk = b;
-	s->msn = msn;
-	s->parity = m.parity;
-	s->grp = m.parity || m.coded ? g : NULL;
-	sdr_list_init(&s->link);
-	sdr_list_init(&s->dirty);
-	sdr_list_init(&s->asked);
-	ret = sdr_recv_post_at(b->shape->qp, msn, &wr, s, &s->h);
-	if (ret)
-		goto err_group;
-	if (m.parity)
-		g->parity = s;
-	else if (m.coded)
-		g->data = s;
-	b->grp = m.coded ? g : NULL;
-	sdr_msn_not_skipped(c, msn);
-	sdr_list_add_tail(&s->link, &b->segs);
-	b->bound++;
-	return 0;
-err_group:
-	if (m.coded)
-		sdr_group_rx_free(c, g);
-err_seg:
-	sdr_stage_rx_close(&s->stage, c->rel);
-	sdr_slab_free(&c->rel->bulk->srx_pool, s);
-	return ret;
-}
-
-/* Binds what the window reaches.  False: its numbers are not free, so it is no honest peer's. */
-static bool bulk_bind(struct sdr_bulk_rx *b)
-{
-	struct sdr_conn *c = b->conn;
-	int ret = 0;
-
-	while (!ret && b->bound < b->plan.nmsgs &&
-	       sdr_seq_lt(b->msn + b->bound, sdr_conn_msn_limit(c)))
-		ret = seg_bind(b);
-	sdr_list_del(&b->partial);
-	if (ret && ret != -ENOMEM)
-		return false;
-	if (b->bound < b->plan.nmsgs) /* when the window has moved, or there is memory again */
-		sdr_list_add_tail(&b->partial, &c->bulk->rx.partial);
-	return true;
-}
-
 static void rx_seen(struct sdr_conn *c, uint32_t end)
 {
 	if (sdr_seq_lt(c->bulk->rx.seen, end))
@@ -431,20 +322,7 @@ int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 		bulk_expected_not(b);
 	b->msn = f->msn;
 	b->has_msn = true;
-	return bulk_bind(b) ? SDR_REL_OK : SDR_REL_ERR_PROTO;
-}
-
-void sdr_bulk_rx_more(struct sdr_conn *c)
-{
-	struct sdr_list todo, *l;
-
-	sdr_msn_skip_on(c);
-	sdr_list_init(&todo);
-	sdr_list_move(&c->bulk->rx.partial, &todo);
-	while ((l = sdr_list_pop(&todo))) {
-		sdr_rel_step(c->rel);
-		(void)bulk_bind(sdr_container(l, struct sdr_bulk_rx, partial));
-	}
+	return sdr_seg_rx_bind(b) ? SDR_REL_OK : SDR_REL_ERR_PROTO;
 }
 
 void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len)
@@ -456,32 +334,8 @@ void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_
 		sdr_berth_end(berth);
 	(void)sdr_bulk_rx_plan(c, f, len, &plan); /* was countable, or there are no numbers */
 	sdr_msn_skip_range(c, f->msn, f->msn + plan.nmsgs);
-	sdr_bulk_rx_more(c);
+	sdr_seg_rx_more(c);
 	sdr_conn_kick(c);
-}
-
-static void seg_rx_free(struct sdr_seg_rx *s)
-{
-	struct sdr_conn *c = s->bulk->conn;
-	struct sdr_group_rx *g = s->grp;
-
-	if (g)
-		sdr_decode_stop(&g->decode);
-	sdr_list_del(&s->link);
-	sdr_list_del(&s->dirty);
-	sdr_list_del(&s->asked);
-	sdr_recv_complete(s->h); /* from here on nothing is written there */
-	sdr_stage_rx_close(&s->stage, c->rel);
-	if (g && s->parity)
-		g->parity = NULL;
-	else if (g)
-		g->data = NULL;
-	if (g && !g->data && !g->parity) {
-		if (s->bulk->grp == g)
-			s->bulk->grp = NULL;
-		sdr_group_rx_free(c, g);
-	}
-	sdr_slab_free(&c->rel->bulk->srx_pool, s);
 }
 
 /* Its numbers are passed over; nothing is written to its buffer any more. */
@@ -493,7 +347,7 @@ static void bulk_end(struct sdr_bulk_rx *b)
 		struct sdr_seg_rx *s = sdr_container(b->segs.next, struct sdr_seg_rx, link);
 		uint32_t msn = s->msn;
 
-		seg_rx_free(s);
+		sdr_seg_rx_free(s);
 		sdr_msn_skip(c, msn); /* ended, not complete */
 	}
 	if (b->has_msn && b->bound < b->plan.nmsgs)
@@ -509,7 +363,7 @@ void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
 	sdr_slab_free(&rel->bulk->brx_pool, b);
 }
 
-static void bulk_fail(struct sdr_bulk_rx *b, int err)
+void sdr_bulk_rx_fail(struct sdr_bulk_rx *b, int err)
 {
 	struct sdr_conn *c = b->conn;
 
@@ -520,7 +374,7 @@ static void bulk_fail(struct sdr_bulk_rx *b, int err)
 	sdr_conn_kick(c); /* credit */
 }
 
-static void bulk_complete(struct sdr_bulk_rx *b)
+void sdr_bulk_rx_complete(struct sdr_bulk_rx *b)
 {
 	struct sdr_rel *rel = b->conn->rel;
 
@@ -546,195 +400,6 @@ void sdr_bulk_rx_room(struct sdr_rel *rel)
 		if (!err && b->cts_owed)
 			(void)sdr_bulk_rx_cts(b, b->cts_expected);
 		else if (err)
-			bulk_fail(b, err);
+			sdr_bulk_rx_fail(b, err);
 	}
-}
-
-/* All data of a segment are in place, dec packets of them out of parity. */
-static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks)
-{
-	struct sdr_bulk_rx *b = s->bulk;
-	struct sdr_conn *c = b->conn;
-	const struct sdr_rcv_state *st = sdr_recv_state(s->h);
-	struct sdr_seg_rx *parity = s->grp ? s->grp->parity : NULL;
-
-	if (s->stage.mem ? sdr_stage_rx_store(&s->stage, s->stage.len)
-			 : b->direct && sdr_mem_flush(b->mem)) {
-		bulk_fail(b, SDR_REL_ERR_MEM);
-		return;
-	}
-	c->st.pkts_rx += st->got;
-	c->st.bytes_rx += st->length;
-	c->st.pkts_dup += st->dups;
-	sdr_report_complete(c, &(struct sdr_complete){ s->msn, st->last, st->last_ns, 0, dec,
-						       dec_chunks, sdr_conn_lossy(c) || s->grp });
-	if (parity) {
-		c->st.pkts_rx += sdr_recv_state(parity->h)->got;
-		seg_rx_free(parity);
-	}
-	seg_rx_free(s);
-	b->done++;
-	SDR_ASSERT(b->done <= b->plan.nsegs && b->done <= b->bound && b->bound <= b->plan.nmsgs);
-	sdr_bulk_rx_more(c);
-	if (b->done == b->plan.nsegs) {
-		/* The last parity may not have been bound yet. */
-		if (b->bound < b->plan.nmsgs)
-			sdr_msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);
-		bulk_complete(b);
-	}
-}
-
-/* What has come without a gap goes on to the device.  False: that failed, and s is gone. */
-static bool seg_store(struct sdr_seg_rx *s, const struct sdr_rcv_state *st)
-{
-	uint32_t mtu = s->bulk->shape->mtu, end;
-
-	if (!s->stage.mem || (uint64_t)st->got * mtu < s->stage.done + SDR_STAGE_PIECE)
-		return true;
-	if (s->grp && sdr_decode_lent(&s->grp->decode)) /* it goes with what is decoded */
-		return true;
-	end = sdr_bitmap_next_zero(st->pkt_bits, (uint32_t)(s->stage.done / mtu), st->npkts);
-	if (end == st->npkts || !sdr_stage_rx_store(&s->stage, (uint64_t)end * mtu))
-		return true;
-	bulk_fail(s->bulk, SDR_REL_ERR_MEM);
-	return false;
-}
-
-static void group_complete(struct sdr_group_rx *g)
-{
-	struct sdr_conn *c = g->data->bulk->conn;
-	uint32_t pkts, chunks;
-
-	sdr_group_rx_decoded(g, &pkts, &chunks);
-	seg_complete(g->data, pkts, chunks);
-	sdr_conn_kick(c);
-}
-
-void sdr_bulk_rx_decoded(struct sdr_rel *rel)
-{
-	struct sdr_list todo, *l;
-
-	if (sdr_list_empty(&rel->bulk->decodes))
-		return;
-	sdr_list_init(&todo);
-	sdr_list_move(&rel->bulk->decodes, &todo);
-	/* One that is complete may end others, which leave this list, then, or that. */
-	while ((l = sdr_list_pop(&todo))) {
-		struct sdr_decode *d = sdr_container(l, struct sdr_decode, link);
-		struct sdr_group_rx *g = sdr_container(d, struct sdr_group_rx, decode);
-
-		sdr_rel_step(rel);
-		/* What failed ends when the round does. */
-		if (!sdr_conn_live(g->data->bulk->conn) || !sdr_decode_over(d)) {
-			sdr_list_add_tail(&d->link, &rel->bulk->decodes);
-			continue;
-		}
-		rel->activity++;
-		group_complete(g);
-	}
-}
-
-bool sdr_bulk_rx_settle(struct sdr_bulk_rx *b)
-{
-	uint32_t mtu = b->shape->mtu;
-	struct sdr_list *l;
-
-	sdr_list_each(l, &b->segs) {
-		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, link);
-		const struct sdr_rcv_state *st = sdr_recv_state(s->h);
-		uint32_t p = (uint32_t)(s->stage.done / mtu), end;
-
-		if (!s->stage.mem)
-			continue;
-		for (; (p = sdr_bitmap_next_one(st->pkt_bits, p, st->npkts)) < st->npkts; p = end) {
-			end = sdr_bitmap_next_zero(st->pkt_bits, p, st->npkts);
-			if (sdr_stage_rx_run(&s->stage, (uint64_t)p * mtu, (uint64_t)end * mtu))
-				return false;
-		}
-	}
-	return true;
-}
-
-/* The SDK's call after a round in which packets of this receive were placed. */
-void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
-{
-	struct sdr_conn *c = user;
-	const struct sdr_rcv_state *st = sdr_recv_state(h);
-	struct sdr_seg_rx *s = st->user, *data = s->grp ? s->grp->data : s;
-	uint32_t holes = st->high - st->got, pkts;
-
-	/* It failed in this round: what it was for ends when the round does. */
-	if (!sdr_conn_live(c))
-		return;
-	sdr_rel_now(c->rel);
-	sdr_conn_heard(c);
-	c->hs.answered = true;
-	pkts = sdr_report_pkts(c, s, st->got - s->got);
-	if (st->got != s->got) {
-		s->got = st->got;
-		sdr_conn_came_closer(c);
-		if (!seg_store(s, st))
-			return;
-	}
-	if (s->grp && sdr_group_rx_try(c, s->grp)) {
-		group_complete(s->grp);
-		return;
-	}
-	/* A device has written what was missing, perhaps while that is decoded. */
-	if (!s->parity && st->got == st->npkts) {
-		if (s->grp)
-			sdr_decode_stop(&s->grp->decode);
-		seg_complete(data, 0, 0);
-		sdr_conn_kick(c);
-		return;
-	}
-	/* What has come of it need not stay in flight until it is complete. */
-	if (s->grp && sdr_decode_lent(&s->grp->decode) && data->rep_got != data->got)
-		sdr_report_now(c, data);
-	if (holes > s->rep_holes)
-		sdr_home_missed(c->rel);
-	/* Packets of several paths leave holes whatever becomes of them. */
-	if (holes > s->rep_holes && !c->bulk->scheme->ignores_gaps && c->npaths == 1) {
-		sdr_report_now(c, s);
-		s->gap = c->main.rack.lossy = true;
-	} else if (st->got - s->rep_got >= pkts) {
-		sdr_report_now(c, s);
-	} else {
-		sdr_report_owed(c, s);
-	}
-	if (holes < s->rep_holes)
-		s->rep_holes = holes;
-	sdr_conn_kick(c);
-}
-
-/* Each path of the peer's asks (sdr_pkt_tx.c): what one of them was answered says it to all. */
-void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
-{
-	struct sdr_rcv_handle *h = sdr_recv_find(sdr_shape_of_rx(c, msn)->qp, msn);
-	bool one_of_many = c->rtt_mute;
-
-	if (h) {
-		struct sdr_seg_rx *s = sdr_recv_state(h)->user;
-
-		sdr_home_missed(c->rel); /* the end of it, perhaps */
-		sdr_report_now(c, s);
-		s->gap = true;
-		s->asks += s->asks < SDR_PROBE_ANSWERS && !(s->asks && one_of_many);
-		/* Its sender waits for this: without a report all of it counts as lost. */
-		if ((sdr_conn_lossy(c) || s->grp) && sdr_list_empty(&s->asked)) {
-			sdr_list_add_tail(&s->asked, &c->bulk->rx.asked);
-			c->rx.ack_twice = true;
-		}
-		return;
-	}
-	if (sdr_msn_complete(c, msn) && !(one_of_many && sdr_report_waits(c, msn))) {
-		sdr_report_complete(c, &(struct sdr_complete){ msn, ~0u, c->rel->now, 0, 0, 0,
-							       sdr_conn_lossy(c) });
-		sdr_conn_kick(c);
-	}
-	/*
-	 * Otherwise nothing is known of it, and the acknowledgement of the END itself says what is
-	 * lost; or there was no memory to bind it, and there may be now.
-	 */
-	sdr_bulk_rx_more(c);
 }

@@ -59,23 +59,6 @@ struct sdr_bulk_rx {
 	struct sdr_uc_grant grant;
 };
 
-struct sdr_seg_rx {
-	struct sdr_list link; /* bulk's segs */
-	struct sdr_group_rx *grp;
-	bool parity;
-	struct sdr_list dirty; /* conn->dirty: a data acknowledgement is owed */
-	struct sdr_list asked; /* conn->asked */
-	struct sdr_bulk_rx *bulk;
-	struct sdr_rcv_handle *h;
-	uint32_t msn;
-	uint32_t got;		     /* packets, at the last look */
-	uint32_t rep_got, rep_holes; /* at the last report */
-	uint32_t base;		     /* packet at which the next report starts */
-	uint32_t asks;		     /* ENDs that are not answered yet: a report for each */
-	bool gap;
-	struct sdr_stage stage; /* data: they land in near of it */
-};
-
 /* What comes in, and where to. */
 struct sdr_bulk_land {
 	uint8_t op;  /* enum sdr_rec_op */
@@ -127,15 +110,14 @@ bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint
  */
 int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len,
 		     struct sdr_plan *plan);
-void sdr_bulk_rx_more(struct sdr_conn *c);
-void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h);
-/* In each round: segments that other threads have decoded are complete. */
-void sdr_bulk_rx_decoded(struct sdr_rel *rel);
+/*
+ * The three ends of one, which is freed: its owner goes; it failed, err says why; all its bytes are
+ * in place.  The last two are told (arrived).
+ */
 void sdr_bulk_rx_abort(struct sdr_bulk_rx *b);
-/* What has come is at its place.  False: not all of it can be. */
-bool sdr_bulk_rx_settle(struct sdr_bulk_rx *b);
-void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f,
-		      uint64_t len);			  /* these bytes have no receiver */
-void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn); /* END arrived */
+void sdr_bulk_rx_fail(struct sdr_bulk_rx *b, int err);
+void sdr_bulk_rx_complete(struct sdr_bulk_rx *b);
+/* These bytes have no receiver. */
+void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len);
 
 #endif /* SDR_BULK_RX_H */

@@ -22,6 +22,7 @@
 #include "sdr_bulk_tx.h"
 #include "sdr_code_tx.h"
 #include "sdr_seg_tx.h"
+#include "sdr_tlog.h"
 
 /* a record's copies: behind the first packets, and 8, 64, 512 ... times as many */
 #define COPY_STEP 8u
@@ -111,29 +112,15 @@ void sdr_bulk_tx_abort(struct sdr_bulk_tx *b)
 
 void sdr_bulk_tx_destroy(struct sdr_conn *c)
 {
-	struct sdr_ring *log = &c->bulk->tx.log;
 	struct sdr_list *l;
 
 	/* The operations are gone already: only the log still names segments. */
 	while ((l = c->bulk->tx.segs.next) != &c->bulk->tx.segs)
 		sdr_seg_tx_release(c, sdr_container(l, struct sdr_seg_tx, link));
-	for (; !sdr_ring_empty(log); sdr_ring_pop(log)) {
-		struct sdr_txent *e = sdr_ring_at(log, struct sdr_txent, log->head);
-
-		if (e->seg && --e->seg->nlog == 0 && !e->seg->bulk)
-			sdr_seg_tx_drop(c->rel, e->seg);
-	}
+	sdr_tlog_clear(c);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
-
-static bool tlog_room(struct sdr_conn *c)
-{
-	static const struct sdr_ring_kind kind = { sizeof(struct sdr_txent), SDR_TX_LOG_MIN,
-						   SDR_TX_LOG_MAX, NULL };
-
-	return !sdr_ring_room(&c->bulk->tx.log, &kind);
-}
 
 static bool bulk_next_ready(const struct sdr_conn *c)
 {
@@ -212,7 +199,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_path *p, struct sdr_
 
 	if (first + n > end_run)
 		n = end_run - first;
-	if (!tlog_room(c) || !seg_tell(c, p, s))
+	if (!sdr_tlog_room(c) || !seg_tell(c, p, s))
 		return 0;
 	sdr_qp_ect_set(s->shape->qp, !p->index && c->ecn.tx.ect);
 	sdr_qp_via_set(s->shape->qp, p->index);

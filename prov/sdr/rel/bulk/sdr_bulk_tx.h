@@ -45,15 +45,6 @@ struct sdr_bulk_tx {
 	uint64_t not_before; /* ns: data wait until no packet sent before can overtake the record */
 };
 
-struct sdr_txent {		/* one transmission of a run of packets */
-	struct sdr_seg_tx *seg; /* NULL: settled */
-	uint32_t first, n;
-	uint32_t seq;  /* conn->tx.seq at this transmission */
-	uint32_t path; /* that it left by */
-	uint64_t tx_ns;
-	struct sdr_cc_snap snap;
-};
-
 /* Takes message numbers: credit was checked.  What follows from op is the caller's to fill. */
 struct sdr_bulk_tx *sdr_bulk_tx_new(struct sdr_conn *c, const uint8_t *base, uint64_t len,
 				    const struct sdr_plan *plan);

@@ -6,7 +6,7 @@
 #ifndef SDR_CODE_RX_H
 #define SDR_CODE_RX_H
 
-#include "sdr_bulk_rx.h"
+#include "sdr_seg_rx.h"
 #include "sdr_decode.h"
 #include "fec/sdr_code.h"
 #include "fec/sdr_fec.h"

@@ -6,7 +6,7 @@
 #ifndef SDR_REPORT_H
 #define SDR_REPORT_H
 
-#include "sdr_bulk_rx.h"
+#include "sdr_seg_rx.h"
 
 void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e);
 /* One of the last few of these, which has not left, is of that message. */

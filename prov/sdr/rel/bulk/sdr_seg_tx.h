@@ -6,6 +6,7 @@
 #ifndef SDR_SEG_TX_H
 #define SDR_SEG_TX_H
 
+#include "rel/conn/sdr_conn_mtu.h"
 #include "sdr_bulk_tx.h"
 
 struct sdr_seg_tx {
@@ -68,6 +69,12 @@ static inline void sdr_seg_tx_land(struct sdr_seg_tx *s, uint32_t path, uint32_t
 	s->inflight -= n;
 	s->flying[path] -= n;
 	sdr_conn_land(c, sdr_conn_path(c, path), (uint64_t)n * s->shape->mtu);
+}
+
+/* IP bytes of all packets of a segment but the last, which may be shorter. */
+static inline uint32_t sdr_seg_tx_pkt_bytes(const struct sdr_conn *c, const struct sdr_seg_tx *s)
+{
+	return sdr_conn_mtu_data(c, s->len < s->shape->mtu ? s->len : s->shape->mtu);
 }
 
 /* the next of b; NULL: not now */

@@ -11,7 +11,6 @@
 #include "sdr_conn_known.h"
 #include "sdr_conn_ops.h"
 #include "sdr_peer_cid.h"
-#include "sdr_probe.h"
 #include "sdr_turn.h"
 
 struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid)
@@ -62,11 +61,6 @@ void sdr_conn_wake(struct sdr_conn *c)
 {
 	if (sdr_conn_live(c))
 		sdr_timerq_set(&c->rel->timers, &c->timer, c->rel->now);
-}
-
-void sdr_conn_progressed(struct sdr_conn *c)
-{
-	sdr_probe_answered(c);
 }
 
 void sdr_conn_sent(struct sdr_conn *c)

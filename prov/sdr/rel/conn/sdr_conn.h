@@ -259,8 +259,6 @@ void sdr_conn_wake(struct sdr_conn *c); /* its timers are looked at in this roun
 uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift);
 /* ns from an answer to its repetition, and between two reports while packets trickle */
 uint64_t sdr_conn_report_delay(const struct sdr_conn *c);
-/* something new was acknowledged */
-void sdr_conn_progressed(struct sdr_conn *c);
 /* something that wants an answer was sent */
 void sdr_conn_sent(struct sdr_conn *c);
 /* what is due of the peer has come closer: the give-up clock starts anew */

@@ -11,8 +11,9 @@
 #include "sdr_conn_mtu.h"
 #include "sdr_home.h"
 #include "sdr_pkt.h"
-#include "sdr_pn_skip.h"
 #include "sdr_plog.h"
+#include "sdr_pn_skip.h"
+#include "sdr_probe.h"
 #include "sdr_rec.h"
 #include "sdr_reshape.h"
 
@@ -42,7 +43,7 @@ static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
 
 		if (!r)
 			continue;
-		sdr_conn_progressed(c);
+		sdr_probe_answered(c);
 		sdr_rec_acked(c, r);
 	}
 }
@@ -91,7 +92,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_acks
 		ca->delay = 0;
 	}
 	sdr_rack_delivered(&path->rack, p->seq, p->tx_ns);
-	sdr_conn_progressed(c);
+	sdr_probe_answered(c);
 	sdr_conn_mtu_passed(c, path, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
 	while ((l = sdr_list_pop(&p->recs))) {
 		sdr_rel_step(c->rel);

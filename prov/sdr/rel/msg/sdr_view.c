@@ -22,6 +22,7 @@
 #include <string.h>
 #include "base/sdr_assert.h"
 #include "base/sdr_units.h"
+#include "rel/bulk/sdr_seg_rx.h"
 #include "sdr_op.h"
 #include "sdr_recv_entry.h"
 #include "sdr_unexp.h"
@@ -76,7 +77,7 @@ static int view_bulk(struct sdr_rel_view *v, struct sdr_bulk_rx *b, bool elsewhe
 		return -ENODATA;
 	if (!b->has_msn) /* announced: it has not begun */
 		return -EAGAIN;
-	if (b->berth && !sdr_bulk_rx_settle(b))
+	if (b->berth && !sdr_seg_rx_settle(b))
 		return -ENODATA;
 	view_fill(v, b);
 	return 0;
