@@ -13,11 +13,17 @@ import subprocess
 import sys
 
 
-def symbols(obj):
-    """Names that an object defines for others, and those that it wants."""
-    out = subprocess.run(["nm", "-P", obj], check=True, capture_output=True, text=True).stdout
-    rows = [line.split() for line in out.splitlines()]
-    return ({r[0] for r in rows if r[1] in "TDBRC"}, {r[0] for r in rows if r[1] == "U"})
+def symbols(objs):
+    """Of each object: names that it defines for others, and those that it wants."""
+    out = subprocess.run(["nm", "-P", "-A", *objs], check=True, capture_output=True, text=True).stdout
+    have, want = ({o: set() for o in objs} for _ in range(2))
+    for line in out.splitlines():
+        obj, name, kind = line.split()[:3]
+        if kind in "TDBRC":
+            have[obj[:-1]].add(name)
+        elif kind == "U":
+            want[obj[:-1]].add(name)
+    return have, want
 
 
 def circles(graph):
@@ -47,12 +53,11 @@ def circles(graph):
 
 
 def main(build, layer, most=2):
-    objs = sorted(pathlib.Path(build, layer).glob("**/*.o"))
-    defined, wanted = {}, {}
-    for obj in objs:
-        name = obj.stem.rpartition("-")[2]
-        have, wanted[name] = symbols(obj)
-        defined.update(dict.fromkeys(have, name))
+    objs = sorted(map(str, pathlib.Path(build, layer).glob("**/*.o")))
+    have, want = symbols(objs) if objs else ({}, {})
+    names = {obj: pathlib.Path(obj).stem.rpartition("-")[2] for obj in objs}
+    defined = {symbol: names[obj] for obj in objs for symbol in have[obj]}
+    wanted = {names[obj]: want[obj] for obj in objs}
     graph = {f: {defined[s] for s in wanted[f] if s in defined} - {f} for f in wanted}
     found = circles(graph)
     for part in found:
