@@ -149,7 +149,7 @@ static void rival__a_queue_that_stays(void **state)
 		assert_true(ns < 5 * S);
 	}
 	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
-	assert_in_range(ns, 1400 * MS, 1700 * MS);
+	assert_in_range(ns, 650 * MS, 900 * MS);
 	/* it opens from what it had */
 	assert_true(t.win < before && t.win > 0.5 * before);
 }
@@ -160,10 +160,10 @@ static void rival__a_queue_that_goes(void **state)
 	uint32_t i;
 
 	(void)state;
-	/* for a second, and gone: nobody */
+	/* for half a second, and gone: nobody */
 	rounds_new(&t);
 	for (i = 0; i < 400; i++) {
-		t.at.queue = i % 40 < 33 ? LONG : 0;
+		t.at.queue = i % 24 < 17 ? LONG : 0;
 		assert_false(step(&t));
 	}
 	/* long for those who have little, and short beside the round trip: no queue of rivals */
@@ -214,11 +214,11 @@ static void rival__a_pause_of_ours(void **state)
 	(void)state;
 	rounds_new(&t);
 	t.at.queue = LONG;
-	stays(&t, SDR_RIVAL_NONE, 1 * S);
+	stays(&t, SDR_RIVAL_NONE, 500 * MS);
 	t.at.app_limited = true;
 	stays(&t, SDR_RIVAL_NONE, 1 * S);
 	t.at.app_limited = false;
-	assert_in_range(stays(&t, SDR_RIVAL_NONE, 5 * S), 1400 * MS, 2000 * MS);
+	assert_in_range(stays(&t, SDR_RIVAL_NONE, 5 * S), 650 * MS, 1250 * MS);
 	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
 	/* nor is there a push with nothing to send */
 	rounds_push(&t, 0.1);
@@ -246,7 +246,7 @@ static void rival__they_come_back(void **state)
 	stays(&t, SDR_RIVAL_WINDOW, 1 * S);
 	stays(&t, SDR_RIVAL_NONE, 11 * S);
 	t.at.queue = LONG;
-	assert_in_range(stays(&t, SDR_RIVAL_NONE, 5 * S), 1400 * MS, 1700 * MS);
+	assert_in_range(stays(&t, SDR_RIVAL_NONE, 5 * S), 650 * MS, 900 * MS);
 }
 
 /* ---- pushes ---------------------------------------------------------------------------------- */
@@ -634,7 +634,7 @@ static void rival__opens_in_vain(void **state)
 	assert_false(step(&t));
 	assert_true(t.win < 0.51 * before);
 	t.at.lost = 0;
-	assert_in_range(stays(&t, SDR_RIVAL_NONE, 9 * S), 2900 * MS, 3300 * MS);
+	assert_in_range(stays(&t, SDR_RIVAL_NONE, 9 * S), 1400 * MS, 1700 * MS);
 	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
 }
 
@@ -657,7 +657,7 @@ static void rival__a_path_that_proves_shorter(void **state)
 	rounds_new(&t);
 	t.at.few = 3 * MS;
 	t.at.queue = LONG;
-	stays(&t, SDR_RIVAL_NONE, 1 * S);
+	stays(&t, SDR_RIVAL_NONE, 400 * MS);
 	t.at.base = BASE - 2 * MS;
 	t.at.queue = 0;
 	step(&t);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include "sdr_press.h"
 
-#define SDR_PRESS_NS (1500 * 1000000ull)
+#define SDR_PRESS_NS (750 * 1000000ull)
 /* within that after rivals went they are recognised after some round trips */
 #define SDR_PRESS_RECENT_NS (10 * 1000000000ull)
 #define SDR_PRESS_RTTS	    10u
