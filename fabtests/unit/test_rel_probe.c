@@ -240,6 +240,75 @@ static void silence__of_a_near_peer(void **state)
 	free(c);
 }
 
+/* ---- away ------------------------------------------------------------------------------------ */
+
+#define TIMEOUT (30 * BED_SEC) /* of the defaults */
+
+/* Two applications compute for longer than the timeout behind a message, and come back in turn. */
+static void away__both_compute(void **state)
+{
+	for (uint32_t first = 0; first < 2; first++) {
+		struct bed *b = probe_new(&sdr_scheme_auto);
+		struct bed_op *r, *s;
+		uint64_t back;
+
+		(void)state;
+		probe_boot(b);
+		back = bed_now(b) + 3 * TIMEOUT;
+		r = bed_recv(b, 1, bed_buf(b, SPARSE, 0), SPARSE);
+		s = bed_send(b, 0, 1, bed_buf(b, SPARSE, 3), SPARSE, 0);
+		bed_rounds(b); /* it leaves */
+		sdr_sim_node_stall(b->w, first, back);
+		sdr_sim_node_stall(b->w, !first, back + TIMEOUT / 2);
+		bed_run(b, 4 * TIMEOUT);
+		bed_assert_ok(r);
+		bed_assert_ok(s);
+		bed_close(b);
+	}
+}
+
+/* The peer has gone meanwhile: it is asked, for as long as if we had been there. */
+static void away__the_peer_is_gone(void **state)
+{
+	struct bed *b = probe_new(&sdr_scheme_auto);
+	uint64_t back;
+	struct bed_op *s;
+
+	(void)state;
+	probe_boot(b);
+	s = bed_send(b, 0, 1, bed_buf(b, SPARSE, 3), SPARSE, 0);
+	bed_rounds(b);
+	bed_crash(b, 1);
+	back = bed_now(b) + 3 * TIMEOUT;
+	sdr_sim_node_stall(b->w, 0, back);
+	bed_run(b, 3 * TIMEOUT + TIMEOUT / 2);
+	assert_int_equal(s->n, 0);
+	bed_run(b, TIMEOUT / 2 + BED_SEC);
+	bed_assert_err(s, SDR_REL_ERR_STOPPED);
+	bed_close(b);
+}
+
+/* Who looks only now and then does not wait for ever, either. */
+static void away__again_and_again(void **state)
+{
+	struct bed *b = probe_new(&sdr_scheme_auto);
+	struct bed_op *s;
+	uint32_t looks;
+
+	(void)state;
+	probe_boot(b);
+	s = bed_send(b, 0, 1, bed_buf(b, SPARSE, 3), SPARSE, 0);
+	bed_rounds(b);
+	bed_crash(b, 1);
+	for (looks = 0; !s->n && looks < 100; looks++) {
+		sdr_sim_node_stall(b->w, 0, bed_now(b) + 10 * BED_SEC);
+		bed_run(b, 10 * BED_SEC + MS);
+	}
+	assert_in_range(looks, 10, 32);
+	bed_assert_err(s, SDR_REL_ERR_STOPPED);
+	bed_close(b);
+}
+
 /* ---- said twice ------------------------------------------------------------------------------ */
 
 /* Node 0 knows that its path loses, or that it does not. */
@@ -390,6 +459,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(silence__is_asked_often_and_then_less),
 		cmocka_unit_test(silence__of_many_is_paid_from_one_budget),
 		cmocka_unit_test(silence__of_a_near_peer),
+		cmocka_unit_test(away__both_compute),
+		cmocka_unit_test(away__the_peer_is_gone),
+		cmocka_unit_test(away__again_and_again),
 		cmocka_unit_test(twice__the_answer_to_a_lone_packet),
 		cmocka_unit_test(twice__after_the_first_question),
 		cmocka_unit_test(twice__not_where_nothing_is_lost),

@@ -18,6 +18,9 @@
  * - while anything is waited for, without any sign of life.  So a receive that is not posted over
  *   there is waited for as long as its endpoint answers.
  *
+ * Both clocks stand still while this side runs no rounds (sdr_conn_was_away): an application that
+ * computes between two calls, or a process that was stopped, has asked nobody.
+ *
  * An answered probe alone proves a path for small packets and no more; which of the two clocks ran
  * out, and when the peer was heard last, make the difference between "stopped" and "stalled".
  */
@@ -137,19 +140,34 @@ static bool conn_due(const struct sdr_conn *c)
 	       sdr_bulk_rx_due(c) || c->msg->early.n || sdr_follow_kept(c);
 }
 
-static uint64_t conn_dead_at(const struct sdr_conn *c)
+/* No sign of life is counted from here on.  Of a handshake nothing counts but its end. */
+static uint64_t conn_silent_since(const struct sdr_conn *c)
 {
 	uint64_t from = c->pto.wait_since;
 
+	return !from || (c->hs.validated && c->rx.last_ns > from) ? c->rx.last_ns : from;
+}
+
+static uint64_t conn_dead_at(const struct sdr_conn *c)
+{
+	uint64_t from = conn_silent_since(c);
+
 	if (!sdr_conn_busy(c))
 		return NEVER;
-	/* Of a handshake nothing counts but its end. */
-	if (!from || (c->hs.validated && c->rx.last_ns > from))
-		from = c->rx.last_ns;
 	if (c->pto.due_since && conn_due(c))
 		from = min64(from, c->pto.due_since);
 	from += conn_timeout(c);
 	return c->rel->closing ? min64(from, c->rel->close_by) : from;
+}
+
+void sdr_conn_was_away(struct sdr_conn *c, uint64_t ns)
+{
+	uint64_t now = c->rel->now;
+
+	if (c->pto.wait_since)
+		c->pto.wait_since = min64(conn_silent_since(c) + ns, now);
+	if (c->pto.due_since)
+		c->pto.due_since = min64(c->pto.due_since + ns, now);
 }
 
 /* Bytes of the longest UDP datagram that is sent now. */

@@ -12,6 +12,11 @@
 
 /* The earliest of all its deadlines. */
 void sdr_conn_rearm(struct sdr_conn *c);
+/*
+ * This endpoint ran no round for so long, ns, although it had something to do: it did not listen
+ * either, so that is no silence of the peer's.
+ */
+void sdr_conn_was_away(struct sdr_conn *c, uint64_t ns);
 /* Runs whatever is due; sending happens later in the round. */
 void sdr_conn_timer(struct sdr_conn *c);
 bool sdr_conn_busy(const struct sdr_conn *c); /* we wait for the peer to answer */

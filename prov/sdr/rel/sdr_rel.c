@@ -34,7 +34,9 @@
 
 #define REL_EVENTS_MAX 512   /* engine events a round */
 #define REL_RETRY_NS   50000 /* after the engine was full */
-#define REL_RECS_MAX   (4 * SDR_IDTAB_MAX)
+/* ns: who comes later than that to what was due was away; so much of it counts */
+#define REL_AWAY_NS  1000000000ull
+#define REL_RECS_MAX (4 * SDR_IDTAB_MAX)
 /* bytes one connection sends before the next has its turn */
 #define REL_TX_BUDGET (256u * 1024)
 
@@ -195,6 +197,19 @@ static void rel_send(struct sdr_rel *rel)
 	rel->turns.who = NULL;
 }
 
+/* Timers are late by that: nobody drove this endpoint, and it did not listen. */
+static void rel_away(struct sdr_rel *rel)
+{
+	uint64_t next = sdr_timerq_next(&rel->timers);
+	struct sdr_list *l;
+
+	if (next == UINT64_MAX || rel->now <= next + REL_AWAY_NS)
+		return;
+	sdr_list_each(l, &rel->conn_list)
+		sdr_conn_was_away(sdr_container(l, struct sdr_conn, link),
+				  rel->now - next - REL_AWAY_NS);
+}
+
 int sdr_rel_progress(struct sdr_rel *rel)
 {
 	uint64_t work = rel->activity;
@@ -208,6 +223,7 @@ int sdr_rel_progress(struct sdr_rel *rel)
 	rel->went = 0;
 	rel->blocked = false;
 	rel->now = rel->uc->ops->now(rel->uc);
+	rel_away(rel);
 	ret = sdr_context_progress_max(rel->ctx, REL_EVENTS_MAX);
 	if (ret < 0) {
 		while (!sdr_list_empty(&rel->conn_list))
