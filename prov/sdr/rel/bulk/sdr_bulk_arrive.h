@@ -6,7 +6,7 @@
 
 #include "sdr_bulk.h"
 
-/* The SDK's call after a round in which packets of this receive were placed; user: the connection. */
+/* The SDK's call after a round in which packets of h were placed; user: the connection. */
 void sdr_bulk_arrive_placed(void *user, struct sdr_rcv_handle *h);
 /* In each round: segments that other threads have decoded are complete. */
 void sdr_bulk_arrive_decoded(struct sdr_rel *rel);

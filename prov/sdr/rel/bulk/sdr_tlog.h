@@ -40,7 +40,7 @@ static inline bool sdr_txent_passed(struct sdr_conn *c, const struct sdr_txent *
 	return sdr_seq_lt(e->seq, sdr_conn_path(c, e->path)->rack.seq);
 }
 void sdr_tlog_settle(struct sdr_conn *c, struct sdr_txent *e);
-/* Settles it as delivered, as far as is known.  The rest of a segment's parity is never reported. */
+/* Settles it as delivered, as far as is known: the rest of a segment's parity is not reported. */
 void sdr_tlog_arrived(struct sdr_conn *c, struct sdr_txent *e);
 /* Forgets what is over, from the head on. */
 void sdr_tlog_trim(struct sdr_conn *c);
