@@ -154,6 +154,37 @@ static void threads__open_and_close(void **state)
 	test_pair_close(&p);
 }
 
+/*
+ * Manual progress, and an application that makes no call for three times FI_SDR_TIMEOUT: somebody
+ * answers for it, or what others wait for would fail.
+ */
+static void threads__answer_for_who_is_away(void **state)
+{
+	struct test_opts o = { .type = FI_EP_RDM, .progress = FI_PROGRESS_MANUAL };
+	uint64_t end = test_now_s() + 4;
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	char rx[8] = "";
+	int n = 0;
+
+	(void)state;
+	setenv("FI_SDR_TIMEOUT", "1000", 1);
+	test_pair_open(&p, &o);
+	unsetenv("FI_SDR_TIMEOUT");
+	assert_ok(fi_recv(p.s[1].ep, rx, sizeof(rx), NULL, FI_ADDR_UNSPEC, NULL));
+	assert_ok(fi_send(p.s[0].ep, "away", 5, NULL, p.s[0].peer, NULL));
+	while (test_now_s() < end) {
+		ssize_t ret = fi_cq_read(p.s[0].cq, &e, 1);
+
+		assert_true(ret == 1 || ret == -FI_EAGAIN);
+		n += ret == 1;
+	}
+	assert_int_equal(n, 1);
+	test_wait_ok(&p, 1, &e);
+	assert_string_equal(rx, "away");
+	test_pair_close(&p);
+}
+
 static void stats__file(void **state)
 {
 	struct test_opts o = { .type = FI_EP_RDM };
@@ -195,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads__together),
 		cmocka_unit_test(threads__open_and_close),
+		cmocka_unit_test(threads__answer_for_who_is_away),
 		cmocka_unit_test(stats__file),
 	};
 

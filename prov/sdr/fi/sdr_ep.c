@@ -111,6 +111,26 @@ static int sdr_ep_watch(struct sdr_ep *ep)
 	return ret;
 }
 
+/*
+ * Has the thread of its domain.  With manual progress, too: the application drives, but while it
+ * computes for longer than its peers wait for an answer (FI_SDR_TIMEOUT), somebody must say that it
+ * is alive.
+ */
+static bool sdr_ep_threaded(const struct sdr_ep *ep)
+{
+	return !ep->dom->linked && (ep->dom->auto_progress || ep->type != FI_EP_DGRAM);
+}
+
+/* The application does not drive while it waits for a connection, or on a condition variable. */
+static uint64_t sdr_ep_guard_ns(const struct sdr_ep *ep)
+{
+	uint64_t ns = ep->env.rel.timeout_ms * 1000000ull / SDR_GUARD_TIMES;
+
+	if (ep->dom->auto_progress || ep->cm_ops || ep->dom->waits)
+		return SDR_GUARD_NS;
+	return ns < SDR_GUARD_MANUAL_NS ? ns : SDR_GUARD_MANUAL_NS;
+}
+
 static int sdr_ep_enable(struct sdr_ep *ep)
 {
 	bool tx = ep->caps & (FI_SEND | FI_READ | FI_WRITE), rx = ep->caps & FI_RECV;
@@ -124,6 +144,9 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 	if (rx && !ep->rx_cq && !ep->cntr[SDR_CNTR_RECV])
 		return -FI_ENOCQ;
 	pthread_mutex_lock(&ep->lock);
+	ep->guard_ns = sdr_ep_guard_ns(ep);
+	if (ep->guard_ns > SDR_GUARD_NS)
+		ep->thread_seen = UINT32_MAX; /* as if it had driven: it has that long to begin */
 	ret = ep->enabled ? -FI_EOPBADSTATE : sdr_ep_engine_open(ep);
 	if (!ret)
 		ret = sdr_ep_alarm_open(ep);
@@ -137,8 +160,7 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 	ret = sdr_ep_watch(ep);
 	if (!ret)
 		ret = sdr_domain_ep_add(ep->dom, ep);
-	/* The application reads no completions while it waits for a connection. */
-	if (!ret && (ep->dom->auto_progress || ep->cm_ops))
+	if (!ret && sdr_ep_threaded(ep))
 		ret = sdr_thread_start(ep->dom);
 	return ret;
 }

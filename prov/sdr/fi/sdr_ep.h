@@ -143,7 +143,8 @@ struct sdr_ep {
 	uint8_t thread_in;    /* enum sdr_thread_in; under eps_lock */
 	uint8_t thread_grace; /* how far the thread has got in believing that it has */
 	uint32_t thread_seen; /* app_polls when the progress thread looked last */
-	char reported[128];   /* what the engine said last */
+	uint64_t guard_ns;  /* ns: the thread takes over from an application that is away so long */
+	char reported[128]; /* what the engine said last */
 };
 
 int sdr_ep_open(struct fid_domain *dom, struct fi_info *info, struct fid_ep **ep, void *context);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The progress thread, one for a domain: it exists when data progress is automatic or a thread
- * sleeps on a condition variable, and works for applications that are busy elsewhere.
+ * The progress thread, one for a domain: it works for applications that are busy elsewhere.  With
+ * manual progress, and nobody on a condition variable, it does so only for those whose peers would
+ * give them up (ep->guard_ns).  A domain that is linked with others (FI_PEER) has none.
  *
  * Applications drive endpoints themselves by reading (sdr_pset.c), and the thread keeps out of
  * their way: an endpoint that the application drove since the thread looked last is left alone
- * until it has not driven it for SDR_GUARD_NS, or half that, of which the alarm tells
+ * until it has not driven it for ep->guard_ns, or half that, of which the alarm tells
  * (SDR_WATCH_GUARD); one on which the application sleeps in a blocking read for as long as it does;
  * one on whose descriptor it said it would sleep (fi_trywait) until it has let an event pass.
  * Posting is not driving.  Only one that was quiet is run by the thread and watched: its two

@@ -82,9 +82,11 @@ int sdr_wait_init(struct sdr_wait *w, enum fi_wait_obj obj, struct sdr_domain *d
 	case FI_WAIT_YIELD:
 		break;
 	case FI_WAIT_MUTEX_COND:
-		if (dom)
-			/* signals, and drives: who sleeps there cannot */
-			ret = sdr_thread_start(dom);
+		if (!dom)
+			break;
+		/* signals, and drives: who sleeps there cannot */
+		dom->waits = true;
+		ret = sdr_thread_start(dom);
 		break;
 	case FI_WAIT_FD:
 		w->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
