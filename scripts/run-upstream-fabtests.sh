@@ -97,6 +97,12 @@ if [ -z "${SDR_FABTESTS_INSIDE:-}" ]; then
 fi
 ip link set lo up || exit 77
 
+# runfabtests.sh starts a test in a shell and a timeout, and kills only the shell where the other side failed: a
+# server left behind keeps the port, and the tests that come after fail with it.  So the test ends with its shell.
+# shellcheck disable=SC2016
+mkdir timeout && printf '#!/bin/sh\nn=$1\nshift\nset -- setpriv --pdeathsig KILL "$@"\nexec setpriv --pdeathsig KILL %s "$n" "$@"\n' \
+	"$(command -v timeout)" >timeout/timeout && chmod +x timeout/timeout || exit 77
+
 # ---- one run ---------------------------------------------------------------------------------
 
 bad=0 sdr_total=0 tcp_total=0
@@ -136,7 +142,7 @@ run_set() { # SET PROVIDER
 	local log=$keep/$1-$2.log start=$SECONDS exclude=()
 	env_of "$2"
 	[ "$2" = tcp ] || [ -n "$hidden" ] || exclude=(-f "$configs/sdr.exclude" ${faults:+-f "$configs/faults.exclude"})
-	runfabtests.sh -vv -T "$limit" -t "$1" "${exclude[@]}" -p "$dir/bin" "$2" >"$log" 2>&1 </dev/null
+	PATH=$PWD/timeout:$PATH runfabtests.sh -vv -T "$limit" -t "$1" "${exclude[@]}" -p "$dir/bin" "$2" >"$log" 2>&1 </dev/null
 	row "$1" "$2" "$impaired" "$(total Pass "$log")" "$(total Fail "$log")" \
 		"$(results Notrun "$log" | wc -l)" "$(results Excluded "$log" | wc -l)" $((SECONDS - start))
 	results Fail "$log" | sed "s/^/   failed over $2: /"
