@@ -152,6 +152,11 @@ static void rival__a_queue_that_stays(void **state)
 	assert_in_range(ns, 650 * MS, 900 * MS);
 	/* it opens from what it had */
 	assert_true(t.win < before && t.win > 0.5 * before);
+	/* a near path: hosts that are late make such a queue, too */
+	rounds_new(&t);
+	t.at.base = 1 * MS;
+	t.at.queue = LONG;
+	assert_in_range(stays(&t, SDR_RIVAL_NONE, 5 * S), 1400 * MS, 1700 * MS);
 }
 
 static void rival__a_queue_that_goes(void **state)

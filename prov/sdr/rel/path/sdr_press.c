@@ -5,15 +5,17 @@
  *
  * It begins where the queue is half as long again as what we keep, or longer than a crowd of flows
  * like us would keep it.  Rounds in which it is neither gone nor long count against it, those in
- * which too little arrived to see it do not count.  Soon after rivals went it takes but some round
- * trips; and who was in vain beside them waits longer each time.
+ * which too little arrived to see it do not count.  On near paths it takes twice as long.  Soon
+ * after rivals went it takes but some round trips; and who was in vain beside them waits longer
+ * each time.
  *
  * Runs at ends of rounds, no clock, no timers, no threads, no allocation.
  */
 #include <string.h>
 #include "sdr_press.h"
 
-#define SDR_PRESS_NS (750 * 1000000ull)
+#define SDR_PRESS_NS   (750 * 1000000ull)
+#define SDR_PRESS_NEAR 2u /* times as long where it may be hosts that are late */
 /* within that after rivals went they are recognised after some round trips */
 #define SDR_PRESS_RECENT_NS (10 * 1000000000ull)
 #define SDR_PRESS_RTTS	    10u
@@ -31,6 +33,11 @@ void sdr_press_init(struct sdr_press *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->ns = SDR_PRESS_NS;
+}
+
+static uint64_t press_ns(const struct sdr_press *p, const struct sdr_rival_at *at)
+{
+	return at->base < SDR_RIVAL_RTT_NS ? SDR_PRESS_NEAR * p->ns : p->ns;
 }
 
 bool sdr_press_round(struct sdr_press *p, const struct sdr_rival_at *at, double win, bool shorter)
@@ -55,7 +62,7 @@ bool sdr_press_round(struct sdr_press *p, const struct sdr_rival_at *at, double 
 	else if (queue < longest || queue < SDR_PRESS_SHARE * (double)at->base)
 		p->at += (uint64_t)(SDR_PRESS_DIP * (double)(at->now - p->round_at));
 	else
-		return at->now > p->at + (recent ? SDR_PRESS_RTTS * at->base : p->ns);
+		return at->now > p->at + (recent ? SDR_PRESS_RTTS * at->base : press_ns(p, at));
 	if (p->at > at->now)
 		p->at = at->now;
 	return false;
