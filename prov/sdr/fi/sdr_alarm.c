@@ -171,10 +171,10 @@ static uint64_t alarm_time(struct sdr_ep *ep)
 	return ep->rel ? sdr_rel_time(ep->rel) : ep->uc->ops->now(ep->uc);
 }
 
-/* It guards if it rings within guard_ns, and need not be set anew for half of that. */
+/* It guards if it rings within SDR_GUARD_NS, and need not be set anew for half of that. */
 static bool alarm_guards(const struct sdr_ep *ep, uint64_t now)
 {
-	return ep->alarm_due > now + ep->guard_ns / 2 && ep->alarm_due <= now + ep->guard_ns;
+	return ep->alarm_due > now + SDR_GUARD_NS / 2 && ep->alarm_due <= now + SDR_GUARD_NS;
 }
 
 /* When it is to ring for those that rely on it. */
@@ -185,7 +185,7 @@ static uint64_t alarm_want(struct sdr_ep *ep, unsigned int watch)
 	if (!(watch & SDR_WATCH_GUARD) || !ep->enabled)
 		return due;
 	now = alarm_time(ep);
-	guard = alarm_guards(ep, now) ? ep->alarm_due : now + ep->guard_ns;
+	guard = alarm_guards(ep, now) ? ep->alarm_due : now + SDR_GUARD_NS;
 	return due < guard ? due : guard;
 }
 
@@ -194,7 +194,7 @@ void sdr_ep_alarm_guard(struct sdr_ep *ep)
 	SDR_ASSERT_HELD(&ep->lock);
 	atomic_fetch_or(&ep->watch, SDR_WATCH_GUARD);
 	if (ep->enabled)
-		alarm_set(ep, ep->uc->ops->now(ep->uc) + ep->guard_ns);
+		alarm_set(ep, ep->uc->ops->now(ep->uc) + SDR_GUARD_NS);
 }
 
 bool sdr_ep_alarm_rang(struct sdr_ep *ep)
@@ -255,7 +255,7 @@ void sdr_ep_alarm_driven(struct sdr_ep *ep)
 		alarm_hush(ep, false);
 		soon = alarm_time(ep);
 		if (!alarm_guards(ep, soon))
-			alarm_set(ep, soon + ep->guard_ns);
+			alarm_set(ep, soon + SDR_GUARD_NS);
 		return;
 	}
 	if (watch != SDR_WATCH_THREAD) {

@@ -29,8 +29,7 @@ struct sdr_ep;
 
 /*
  * The progress thread takes over from an application that drove the endpoint so long ago, or half
- * as long.  With manual progress (and no connection to wait for) that is for those who wait for it
- * elsewhere alone: a part of FI_SDR_TIMEOUT, or less.
+ * as long; with manual progress much later, for the sake of its peers: a part of FI_SDR_TIMEOUT.
  */
 #define SDR_GUARD_NS	    4000000ull
 #define SDR_GUARD_MANUAL_NS 2000000000ull

@@ -7,7 +7,7 @@
  *
  * Applications drive endpoints themselves by reading (sdr_pset.c), and the thread keeps out of
  * their way: an endpoint that the application drove since the thread looked last is left alone
- * until it has not driven it for ep->guard_ns, or half that, of which the alarm tells
+ * until it has not driven it for SDR_GUARD_NS, or half that, of which the alarm tells
  * (SDR_WATCH_GUARD); one on which the application sleeps in a blocking read for as long as it does;
  * one on whose descriptor it said it would sleep (fi_trywait) until it has let an event pass.
  * Posting is not driving.  Only one that was quiet is run by the thread and watched: its two
@@ -93,6 +93,17 @@ static bool sdr_thread_app_waits(struct sdr_ep *ep, bool *watch)
 		atomic_store(&ep->app_waits, false);
 		return false;
 	}
+}
+
+/*
+ * Manual progress: it drove since the last look, or sleeps on what wakes it.  Nothing wakes the
+ * thread meanwhile: it looks again after a while.
+ */
+static bool sdr_thread_app_there(struct sdr_ep *ep)
+{
+	bool sleeps = atomic_load(&ep->watch) & SDR_WATCH_SLEEPERS || atomic_load(&ep->app_waits);
+
+	return sdr_thread_app_active(ep) || sleeps;
 }
 
 /* True: the application sleeps on this endpoint in a blocking read, and will say when it leaves. */
@@ -189,6 +200,11 @@ static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64
 	uint64_t again = UINT64_MAX;
 	bool watch = true, work = false, alone;
 
+	if (ep->guard_ns > SDR_GUARD_NS && sdr_thread_app_there(ep)) {
+		sdr_thread_forget(dom, ep);
+		again = ep->guard_ns / 2;
+		goto out;
+	}
 	if (sdr_thread_app_sleeps(ep)) {
 		ep->thread_seen = atomic_load_explicit(&ep->app_polls, memory_order_relaxed);
 		sdr_thread_forget(dom, ep);
