@@ -105,8 +105,8 @@ static void bed_open(struct bed *b, enum fi_progress progress, enum fi_wait_obj 
 
 	memset(b, 0, sizeof(*b));
 	bed_side(b, 0, progress, obj);
-	unsetenv(
-		"FI_SDR_TIMEOUT"); /* or its domain's thread answers for side 1 after a part of it */
+	/* or its domain's thread answers for side 1 after a part of it */
+	unsetenv("FI_SDR_TIMEOUT");
 	bed_side(b, 1, FI_PROGRESS_MANUAL, FI_WAIT_UNSPEC);
 	for (k = 0; k < 2; k++) {
 		len = sizeof(name);

@@ -29,11 +29,9 @@ struct sdr_ep;
 
 /*
  * The progress thread takes over from an application that drove the endpoint so long ago, or half
- * as long; with manual progress much later, for the sake of its peers: a part of FI_SDR_TIMEOUT.
+ * as long.
  */
-#define SDR_GUARD_NS	    4000000ull
-#define SDR_GUARD_MANUAL_NS 2000000000ull
-#define SDR_GUARD_TIMES	    4u
+#define SDR_GUARD_NS 4000000ull
 
 /* All under ep->lock. */
 /* Too much is unread: it is not driven. */

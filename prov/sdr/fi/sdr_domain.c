@@ -194,7 +194,6 @@ int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid
 	dom->caps = info->caps;
 	dom->addr_format = info->addr_format;
 	dom->auto_progress = info->domain_attr->data_progress != FI_PROGRESS_MANUAL;
-	dom->linked = info->caps & FI_PEER;
 	atomic_init(&dom->thread_fd, -1);
 	dom->thread_set = -1;
 	pthread_mutex_init(&dom->thread_lock, NULL);

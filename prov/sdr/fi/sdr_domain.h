@@ -40,8 +40,7 @@ struct sdr_domain {
 	char device[SDR_UC_DEV_NAME]; /* that engine's; "": it serves any address */
 	bool device_asked;	      /* by name: then nothing else will do */
 	bool auto_progress;
-	bool waits;  /* threads sleep on condition variables (FI_WAIT_MUTEX_COND) */
-	bool linked; /* FI_PEER: another provider drives, under its lock; no thread of ours does */
+	bool waits;	      /* threads sleep on condition variables (FI_WAIT_MUTEX_COND) */
 	struct fid_eq *mr_eq; /* FI_REG_MR */
 	struct sdr_regions regions;
 

@@ -114,21 +114,21 @@ static int sdr_ep_watch(struct sdr_ep *ep)
 /*
  * Has the thread of its domain.  With manual progress, too: the application drives, but while it
  * computes for longer than its peers wait for an answer (FI_SDR_TIMEOUT), somebody must say that it
- * is alive.
+ * is alive.  What is linked (FI_PEER) is driven by another provider alone, under its lock.
  */
 static bool sdr_ep_threaded(const struct sdr_ep *ep)
 {
-	return !ep->dom->linked && (ep->dom->auto_progress || ep->type != FI_EP_DGRAM);
+	return !(ep->dom->caps & FI_PEER) && (ep->dom->auto_progress || ep->type != FI_EP_DGRAM);
 }
 
 /* The application does not drive while it waits for a connection, or on a condition variable. */
-static uint64_t sdr_ep_guard_ns(const struct sdr_ep *ep)
+static uint64_t sdr_ep_look_ns(const struct sdr_ep *ep)
 {
-	uint64_t ns = ep->env.rel.timeout_ms * 1000000ull / SDR_GUARD_TIMES;
+	uint64_t ns = ep->env.rel.timeout_ms * 1000000ull / SDR_THREAD_LOOK_TIMES;
 
 	if (ep->dom->auto_progress || ep->cm_ops || ep->dom->waits)
-		return SDR_GUARD_NS;
-	return ns < SDR_GUARD_MANUAL_NS ? ns : SDR_GUARD_MANUAL_NS;
+		return 0;
+	return ns < SDR_THREAD_LOOK_NS ? ns : SDR_THREAD_LOOK_NS;
 }
 
 static int sdr_ep_enable(struct sdr_ep *ep)
@@ -144,8 +144,8 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 	if (rx && !ep->rx_cq && !ep->cntr[SDR_CNTR_RECV])
 		return -FI_ENOCQ;
 	pthread_mutex_lock(&ep->lock);
-	ep->guard_ns = sdr_ep_guard_ns(ep);
-	if (ep->guard_ns > SDR_GUARD_NS)
+	ep->look_ns = sdr_ep_look_ns(ep);
+	if (ep->look_ns)
 		ep->thread_seen = UINT32_MAX; /* as if it had driven: it has that long to begin */
 	ret = ep->enabled ? -FI_EOPBADSTATE : sdr_ep_engine_open(ep);
 	if (!ret)

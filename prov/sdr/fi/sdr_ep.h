@@ -143,7 +143,8 @@ struct sdr_ep {
 	uint8_t thread_in;    /* enum sdr_thread_in; under eps_lock */
 	uint8_t thread_grace; /* how far the thread has got in believing that it has */
 	uint32_t thread_seen; /* app_polls when the progress thread looked last */
-	uint64_t guard_ns;  /* ns: the thread takes over from an application that is away so long */
+	/* manual progress: the thread looks so often whether it is needed; 0: the alarm tells */
+	uint64_t look_ns;
 	char reported[128]; /* what the engine said last */
 };
 

@@ -3,7 +3,7 @@
 /*
  * The progress thread, one for a domain: it works for applications that are busy elsewhere.  With
  * manual progress, and nobody on a condition variable, it does so only for those whose peers would
- * give them up (ep->guard_ns).  A domain that is linked with others (FI_PEER) has none.
+ * give them up (ep->look_ns).  A domain that is linked with others (FI_PEER) has none.
  *
  * Applications drive endpoints themselves by reading (sdr_pset.c), and the thread keeps out of
  * their way: an endpoint that the application drove since the thread looked last is left alone
@@ -101,7 +101,9 @@ static bool sdr_thread_app_waits(struct sdr_ep *ep, bool *watch)
  */
 static bool sdr_thread_app_there(struct sdr_ep *ep)
 {
-	bool sleeps = atomic_load(&ep->watch) & SDR_WATCH_SLEEPERS || atomic_load(&ep->app_waits);
+	bool sleeps = atomic_load(&ep->watch) & SDR_WATCH_SLEEPERS;
+
+	sleeps |= atomic_exchange(&ep->app_waits, false); /* which it may never do: believed once */
 
 	return sdr_thread_app_active(ep) || sleeps;
 }
@@ -200,9 +202,9 @@ static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64
 	uint64_t again = UINT64_MAX;
 	bool watch = true, work = false, alone;
 
-	if (ep->guard_ns > SDR_GUARD_NS && sdr_thread_app_there(ep)) {
+	if (ep->look_ns && sdr_thread_app_there(ep)) {
 		sdr_thread_forget(dom, ep);
-		again = ep->guard_ns / 2;
+		again = ep->look_ns;
 		goto out;
 	}
 	if (sdr_thread_app_sleeps(ep)) {

@@ -11,6 +11,9 @@ struct sdr_ep;
 
 /* the progress thread stays away this long from a polling application */
 #define SDR_THREAD_BACKOFF_NS 1000000ull
+/* manual progress: between looks whether the application was there; or looks in a timeout */
+#define SDR_THREAD_LOOK_NS    1000000000ull
+#define SDR_THREAD_LOOK_TIMES 8u
 
 int sdr_thread_start(struct sdr_domain *dom);
 void sdr_thread_stop(struct sdr_domain *dom);

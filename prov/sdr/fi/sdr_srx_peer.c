@@ -229,7 +229,7 @@ static int srx_open(struct sdr_domain *dom, struct fi_rx_attr *attr, void *conte
 	    !c->srx || !c->srx->owner_ops ||
 	    c->srx->owner_ops->size < sizeof(struct fi_ops_srx_owner))
 		return -FI_EINVAL;
-	if (dom->auto_progress || !dom->linked) {
+	if (dom->auto_progress || !(dom->caps & FI_PEER)) {
 		FI_WARN(&sdr_prov, FI_LOG_DOMAIN,
 			"an imported receive context wants a domain with FI_PEER, and so manual progress\n");
 		return -FI_EOPNOTSUPP;
