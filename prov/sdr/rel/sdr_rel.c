@@ -197,7 +197,7 @@ static void rel_send(struct sdr_rel *rel)
 	rel->turns.who = NULL;
 }
 
-/* Timers are late by that: nobody drove this endpoint, and it did not listen. */
+/* By as much as its timers are late nobody has driven this endpoint, and it did not listen. */
 static void rel_away(struct sdr_rel *rel)
 {
 	uint64_t next = sdr_timerq_next(&rel->timers);

@@ -4,8 +4,8 @@
  * The log of data transmissions, see sdr_tlog.h.
  *
  * An entry is settled when its packets are delivered, counted as lost, or of no interest any more;
- * it does not name its segment then.  Who is sure that a transmission of a segment that has been
- * released will not be asked for again is its last entry: the segment goes with it.
+ * it does not name its segment then.  A segment that was released stays for the entries that name
+ * it, and goes with the last of them.
  */
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
