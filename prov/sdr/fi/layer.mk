@@ -139,7 +139,9 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_write_in.c \
 	prov/sdr/fi/sdr_write_in.h \
 	prov/sdr/fi/sdr_work.c \
-	prov/sdr/fi/sdr_work.h
+	prov/sdr/fi/sdr_work.h \
+	prov/sdr/fi/sdr_yield.c \
+	prov/sdr/fi/sdr_yield.h
 
 # Prints the section RUNTIME PARAMETERS of fi_sdr(7) from the table in sdr_env.c.
 noinst_PROGRAMS += sdr_env_man

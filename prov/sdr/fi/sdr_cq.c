@@ -134,16 +134,18 @@ static ssize_t sdr_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_a
 {
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
 	ssize_t ret = sdr_cq_take(cq, buf, count, src);
+	bool worked;
 
 	if (ret > 0 || ret == -FI_EAVAIL)
 		return ret;
-	sdr_pset_progress(&cq->eps);
+	worked = sdr_pset_progress(&cq->eps);
 	ret = sdr_cq_take(cq, buf, count, src);
-	if (ret != -FI_EAGAIN) {
-		atomic_store_explicit(&cq->idle, 0, memory_order_relaxed);
+	if (worked || ret != -FI_EAGAIN)
+		sdr_yield_busy(&cq->yield);
+	else
+		sdr_yield_idle(&cq->yield);
+	if (ret != -FI_EAGAIN)
 		return ret;
-	}
-	sdr_cq_idle(cq);
 	if (cq->wait.obj == FI_WAIT_FD && atomic_load(&cq->wait.raised)) {
 		/* for those who sleep on the descriptor without fi_trywait */
 		sdr_wait_drain(&cq->wait);

@@ -7,7 +7,6 @@
 #define SDR_CQ_H
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,12 +16,11 @@
 
 #include "sdr_pset.h"
 #include "sdr_wait.h"
+#include "sdr_yield.h"
 
 /* entries: default, and the least a queue takes before posts say -FI_EAGAIN */
 #define SDR_CQ_SIZE	  1024u
 #define SDR_CQ_SIZE_FIRST 64u /* entries of a new queue's ring; it doubles as it fills */
-/* reads in a row without an entry before one gives the processor away */
-#define SDR_YIELD_POLLS 32u
 /* entries: with so many unread an endpoint is not progressed any more */
 #define SDR_CQ_SIZE_MAX (1u << 20)
 
@@ -68,7 +66,7 @@ struct sdr_cq {
 	struct sdr_cq_note *err_note;  /* of the error read last */
 	_Atomic uint32_t signals;      /* fi_cq_signal was called so often */
 	_Atomic uint32_t signals_seen; /* of them, blocking reads have seen */
-	_Atomic uint32_t idle;	       /* reads in a row that found nothing */
+	struct sdr_yield yield;	       /* of those who spin */
 
 	struct sdr_wait wait;
 	struct sdr_pset eps;
@@ -87,14 +85,6 @@ static inline void sdr_cq_push(struct sdr_cq *cq, const struct sdr_cqe *e)
 static inline bool sdr_cq_full(struct sdr_cq *cq)
 {
 	return atomic_load_explicit(&cq->count, memory_order_relaxed) >= cq->limit;
-}
-
-/* A read found nothing: an application that spins may do so where its peer wants to run, too. */
-static inline void sdr_cq_idle(struct sdr_cq *cq)
-{
-	if (atomic_fetch_add_explicit(&cq->idle, 1, memory_order_relaxed) % SDR_YIELD_POLLS ==
-	    SDR_YIELD_POLLS - 1)
-		sched_yield();
 }
 
 /* fi_trywait on a CQ. */

@@ -25,7 +25,7 @@ static void sdr_cq_peer_push(struct sdr_cq *cq, const struct sdr_cqe *e)
 	const struct fi_ops_cq_owner *ops = cq->owner->owner_ops;
 	ssize_t ret;
 
-	atomic_store_explicit(&cq->idle, 0, memory_order_relaxed);
+	sdr_yield_busy(&cq->yield);
 	if (e->err) {
 		struct fi_cq_err_entry err = {
 			.op_context = e->ctx,
@@ -61,8 +61,10 @@ static ssize_t sdr_cq_peer_read(struct fid_cq *fid, void *buf, size_t count)
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
 
 	(void)buf;
-	sdr_pset_progress(&cq->eps);
-	sdr_cq_idle(cq);
+	if (sdr_pset_progress(&cq->eps))
+		sdr_yield_busy(&cq->yield);
+	else
+		sdr_yield_idle(&cq->yield);
 	return count ? -FI_ENOSYS : 0;
 }
 

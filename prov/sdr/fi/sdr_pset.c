@@ -124,13 +124,14 @@ static void pset_nap(struct sdr_pset *ps, bool naps)
 		atomic_fetch_add(&ps->v[i]->watch, naps ? SDR_WATCH_FD : -SDR_WATCH_FD);
 }
 
-void sdr_pset_progress(struct sdr_pset *ps)
+bool sdr_pset_progress(struct sdr_pset *ps)
 {
 	struct sdr_ep *ep;
+	bool worked = false;
 	unsigned int i;
 
 	if (pthread_mutex_trylock(&ps->lock))
-		return; /* another thread is doing it */
+		return false; /* another thread is doing it */
 	if (ps->naps && ps->napper_one && pthread_equal(ps->napper, pthread_self()))
 		pset_nap(ps, false);
 	for (i = 0; i < ps->n; i++) {
@@ -138,10 +139,11 @@ void sdr_pset_progress(struct sdr_pset *ps)
 		sdr_ep_touch(ep);
 		if (pthread_mutex_trylock(&ep->lock))
 			continue;
-		sdr_ep_round(ep, NULL);
+		worked |= sdr_ep_round(ep, NULL) > 0;
 		pthread_mutex_unlock(&ep->lock);
 	}
 	pthread_mutex_unlock(&ps->lock);
+	return worked;
 }
 
 int sdr_pset_enter(struct sdr_pset *ps, struct sdr_sleeper **s)

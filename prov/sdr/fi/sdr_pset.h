@@ -33,8 +33,8 @@ int sdr_pset_add(struct sdr_pset *ps, struct sdr_ep *ep);
 /* ep has got its descriptors. */
 int sdr_pset_watch(struct sdr_pset *ps, struct sdr_ep *ep);
 void sdr_pset_del(struct sdr_pset *ps, struct sdr_ep *ep);
-/* Drives all endpoints of the set that no other thread is driving. */
-void sdr_pset_progress(struct sdr_pset *ps);
+/* Drives all endpoints of the set that no other thread is driving.  True: there was work. */
+bool sdr_pset_progress(struct sdr_pset *ps);
 /*
  * A blocking read: enter; then, until it has what it wants, sdr_wait_awake, sdr_pset_look, its own
  * look at what it waits for, sdr_wait_sleep unless look said true; leave.  enter: negative FI

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * When a reader that spins gives the processor away (sdr_yield.c).  Any thread may call any of
+ * these at any time: what several do at once to one counter costs a yield too many or too few.
+ */
+#ifndef SDR_YIELD_H
+#define SDR_YIELD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* reads in a row that found nothing, before one gives the processor away: at first, at most */
+#define SDR_YIELD_POLLS	    32u
+#define SDR_YIELD_POLLS_MAX (1u << 15)
+/* A yield of at least this long was into a time slice of somebody who has work of its own. */
+#define SDR_YIELD_DEAR_NS 500000ull
+
+/* All zero: new. */
+struct sdr_yield {
+	_Atomic uint32_t idle;	/* reads in a row that found nothing */
+	_Atomic uint32_t shift; /* SDR_YIELD_POLLS << shift of them, and one yields */
+};
+
+/* A read found something, or something was done for it. */
+static inline void sdr_yield_busy(struct sdr_yield *y)
+{
+	if (atomic_load_explicit(&y->idle, memory_order_relaxed))
+		atomic_store_explicit(&y->idle, 0, memory_order_relaxed);
+}
+
+void sdr_yield_now(struct sdr_yield *y);
+
+/* A read found nothing, and nothing was done: may yield. */
+static inline void sdr_yield_idle(struct sdr_yield *y)
+{
+	uint32_t n = atomic_fetch_add_explicit(&y->idle, 1, memory_order_relaxed) + 1;
+
+	if (n >= SDR_YIELD_POLLS << atomic_load_explicit(&y->shift, memory_order_relaxed))
+		sdr_yield_now(y);
+}
+
+#endif /* SDR_YIELD_H */
