@@ -10,9 +10,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fi/sdr_ep.h"
 #include "fi/sdr_work.h"
 #include "test_fi_util.h"
 
@@ -368,6 +370,11 @@ static void frame_open(struct frame *f, size_t len, const struct test_opts *o)
 	test_pair_open(&f->p, o);
 }
 
+static struct sdr_ep *ep_of(struct frame *f, int side)
+{
+	return sdr_container(f->p.s[side].ep, struct sdr_ep, fid);
+}
+
 static void frame_close(struct frame *f)
 {
 	test_pair_close(&f->p);
@@ -425,23 +432,40 @@ static void frame_bytes(struct frame *f, int n, unsigned int threads)
 	until(workers(&open) == 0);
 }
 
-/* A child ends the transfer that the parent's threads are at; the parent only waits. */
-static void frame_in_child(struct frame *f)
+/*
+ * A process opens a frame (len bytes, by the environment as it is now), begins a transfer, has a
+ * child once its threads are at it, and is gone, like one that becomes a daemon: the child ends the
+ * transfer.  A parent that stayed and did not drive would be answered for by its own thread, from
+ * the same socket.
+ */
+static void frame_in_child(size_t len)
 {
+	struct frame f;
 	int status = 0;
-	pid_t pid = fork();
+	pid_t pid;
 
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	pid = fork();
 	if (pid == 0) {
 		alarm(2 * TEST_GUARD_S);
-		frame_wait(f);
+		frame_open(&f, len, &manual);
+		frame_post(&f, len, 5);
+		frame_begin(&f, 0);
+		if (fork() != 0)
+			_exit(0);
+		alarm(2 * TEST_GUARD_S);
+		frame_wait(&f);
 		/*
 		 * not exit: LeakSanitizer would wait for a lock that a starting thread of the
 		 * parent may have held
 		 */
-		_exit(memcmp(f->tx, f->rx, f->len) ? 8 : 7);
+		_exit(memcmp(f.tx, f.rx, f.len) ? 8 : 7);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_true(wait(&status) > 0);
 	assert_int_equal(status, 7 << 8); /* exited with 7 */
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
 }
 
 /* Parity repairs what is lost: were it wrong, the bytes would be. */
@@ -548,20 +572,40 @@ static void ec__closed_in_the_middle(void **state)
 static void ec__child_goes_on(void **state)
 {
 	/* so long that they are not done before the child is there */
-	const size_t len = (size_t)48 << 20;
-	struct frame f;
-
 	(void)state;
 	ec_env("8", "drop=0.03,seed=4");
 	setenv("FI_SDR_CC", "fixed", 1);
 	setenv("FI_SDR_RATE", "1gbit", 1);
-	frame_open(&f, len, &manual);
-	frame_post(&f, len, 5);
-	frame_begin(&f, 0);
-	frame_in_child(&f);
-	frame_close(&f);
+	frame_in_child((size_t)48 << 20);
 	unsetenv("FI_SDR_CC");
 	unsetenv("FI_SDR_RATE");
+}
+
+/* The progress thread of a parent may run an endpoint at any time: not while it has a child. */
+static void fork__finds_nothing_locked(void **state)
+{
+	const struct test_opts automatic = { .progress = FI_PROGRESS_AUTO };
+	int i, k, status = 0;
+	struct frame f;
+	pid_t pid;
+
+	(void)state;
+	ec_env("1", "drop=0.01,seed=4");
+	frame_open(&f, LEN, &automatic);
+	for (i = 0; i < 4; i++) {
+		frame_post(&f, LEN, 6);
+		for (k = 0; k < 16; k++) {
+			usleep(500);
+			pid = fork();
+			if (pid == 0)
+				_exit(pthread_mutex_trylock(&ep_of(&f, 0)->lock) |
+				      pthread_mutex_trylock(&ep_of(&f, 1)->lock));
+			assert_int_equal(waitpid(pid, &status, 0), pid);
+			assert_int_equal(status, 0);
+		}
+		frame_wait(&f);
+	}
+	frame_close(&f);
 }
 
 /* ---- decoding -------------------------------------------------------------------------------- */
@@ -654,15 +698,9 @@ static void decode__closed_in_the_middle(void **state)
 /* A child goes on with what threads of the parent were decoding: it does it itself. */
 static void decode__child_goes_on(void **state)
 {
-	struct frame f;
-
 	(void)state;
 	decode_env("1");
-	frame_open(&f, FEW, &manual);
-	frame_post(&f, FEW, 5);
-	frame_begin(&f, 0);
-	frame_in_child(&f);
-	frame_close(&f);
+	frame_in_child(FEW);
 	decode_env_end();
 }
 
@@ -681,6 +719,7 @@ int main(void)
 		cmocka_unit_test(ec__small),
 		cmocka_unit_test(ec__closed_in_the_middle),
 		cmocka_unit_test(ec__child_goes_on),
+		cmocka_unit_test(fork__finds_nothing_locked),
 		cmocka_unit_test(decode__no_thread),
 		cmocka_unit_test(decode__one_thread),
 		cmocka_unit_test(decode__four_threads),

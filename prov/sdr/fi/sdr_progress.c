@@ -22,7 +22,8 @@
  * read.
  *
  * The thread blocks all signals, and holds eps_lock while it runs endpoints, never while it
- * sleeps.  A child process has no thread and never waits for one.
+ * sleeps.  A fork waits for that lock (sdr_threads_hold).  A child process has no thread and never
+ * waits for one.
  */
 #include <errno.h>
 #include <poll.h>
@@ -307,10 +308,41 @@ void sdr_thread_wake(struct sdr_domain *dom)
 		FI_DBG(&sdr_prov, FI_LOG_DOMAIN, "progress thread has been woken already\n");
 }
 
+/*
+ * A fork waits until no thread runs an endpoint: the child, which has no thread, would find the
+ * endpoint locked for ever.
+ */
+static void sdr_threads_hold(void)
+{
+	struct sdr_domain *dom;
+
+	pthread_mutex_lock(&sdr_threads_lock);
+	for (dom = sdr_threads; dom; dom = dom->next)
+		pthread_mutex_lock(&dom->eps_lock);
+}
+
+static void sdr_threads_let_go(void)
+{
+	struct sdr_domain *dom;
+
+	for (dom = sdr_threads; dom; dom = dom->next)
+		pthread_mutex_unlock(&dom->eps_lock);
+	pthread_mutex_unlock(&sdr_threads_lock);
+}
+
+static void sdr_threads_once(void)
+{
+	if (pthread_atfork(sdr_threads_hold, sdr_threads_let_go, sdr_threads_let_go))
+		FI_WARN(&sdr_prov, FI_LOG_DOMAIN,
+			"no memory to watch for fork: a child should not use what its parent opened\n");
+}
+
 int sdr_thread_start(struct sdr_domain *dom)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int ret = 0;
 
+	pthread_once(&once, sdr_threads_once);
 	pthread_mutex_lock(&dom->thread_lock);
 	if (dom->thread_on)
 		goto out;
