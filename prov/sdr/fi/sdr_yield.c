@@ -9,8 +9,8 @@
  * Linux 6.18 take the rest of the yielder's own slice as well ("sched/fair: Forfeit vruntime on
  * yield"), so that who yields every few microseconds beside a busy neighbour is left with a
  * hundredth of a processor.  So a yield that took long doubles the number of reads until the next,
- * and a short one halves it: beside who computes a reader ends at its share of the processor, beside
- * who answers at a yield for each SDR_YIELD_POLLS reads.
+ * and a short one halves it: beside who computes a reader ends at its share of the processor,
+ * beside who answers at a yield for each SDR_YIELD_POLLS reads.
  */
 #include <sched.h>
 
