@@ -3,8 +3,8 @@
 /*
  * Threads that make parity, and decode: the pool by itself (sdr_work.h), then transfers through
  * the public API with none, one and four of them: bytes, buffers that disappear the moment they are
- * reported, children.  Meant for ThreadSanitizer and AddressSanitizer as much as for its own
- * assertions.
+ * reported, children; and when a reader that spins yields (sdr_yield.h).  Meant for ThreadSanitizer
+ * and AddressSanitizer as much as for its own assertions.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -16,6 +16,7 @@
 
 #include "fi/sdr_ep.h"
 #include "fi/sdr_work.h"
+#include "fi/sdr_yield.h"
 #include "test_fi_util.h"
 
 #define PIECES 512u
@@ -572,13 +573,44 @@ static void ec__closed_in_the_middle(void **state)
 static void ec__child_goes_on(void **state)
 {
 	/* so long that they are not done before the child is there */
+	const size_t len = (size_t)48 << 20;
+
 	(void)state;
 	ec_env("8", "drop=0.03,seed=4");
 	setenv("FI_SDR_CC", "fixed", 1);
 	setenv("FI_SDR_RATE", "1gbit", 1);
-	frame_in_child((size_t)48 << 20);
+	frame_in_child(len);
 	unsetenv("FI_SDR_CC");
 	unsetenv("FI_SDR_RATE");
+}
+
+/* Yields that take long make a reader yield seldom, down to a bound; short ones undo that. */
+static void yield__rarer_beside_who_computes(void **state)
+{
+	struct sdr_yield y = { 0 };
+	uint32_t n, due = SDR_YIELD_POLLS;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 40; i++) {
+		bool dear = i < 20;
+
+		for (n = 1; !sdr_yield_due(&y); n++)
+			assert_true(n < due);
+		assert_int_equal(n, due);
+		sdr_yield_took(&y, dear ? SDR_YIELD_DEAR_NS : SDR_YIELD_DEAR_NS - 1);
+		if (dear)
+			due = 2 * due < SDR_YIELD_POLLS_MAX ? 2 * due : SDR_YIELD_POLLS_MAX;
+		else
+			due = due / 2 > SDR_YIELD_POLLS ? due / 2 : SDR_YIELD_POLLS;
+	}
+	assert_int_equal(due, SDR_YIELD_POLLS);
+	/* reads that find something begin the count again */
+	for (i = 0; i < 4; i++) {
+		for (n = 1; n < due; n++)
+			assert_false(sdr_yield_due(&y));
+		sdr_yield_busy(&y);
+	}
 }
 
 /* The progress thread of a parent may run an endpoint at any time: not while it has a child. */
@@ -719,6 +751,7 @@ int main(void)
 		cmocka_unit_test(ec__small),
 		cmocka_unit_test(ec__closed_in_the_middle),
 		cmocka_unit_test(ec__child_goes_on),
+		cmocka_unit_test(yield__rarer_beside_who_computes),
 		cmocka_unit_test(fork__finds_nothing_locked),
 		cmocka_unit_test(decode__no_thread),
 		cmocka_unit_test(decode__one_thread),

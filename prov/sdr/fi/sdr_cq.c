@@ -140,10 +140,7 @@ static ssize_t sdr_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_a
 		return ret;
 	worked = sdr_pset_progress(&cq->eps);
 	ret = sdr_cq_take(cq, buf, count, src);
-	if (worked || ret != -FI_EAGAIN)
-		sdr_yield_busy(&cq->yield);
-	else
-		sdr_yield_idle(&cq->yield);
+	sdr_yield_read(&cq->yield, worked || ret != -FI_EAGAIN);
 	if (ret != -FI_EAGAIN)
 		return ret;
 	if (cq->wait.obj == FI_WAIT_FD && atomic_load(&cq->wait.raised)) {

@@ -61,10 +61,7 @@ static ssize_t sdr_cq_peer_read(struct fid_cq *fid, void *buf, size_t count)
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
 
 	(void)buf;
-	if (sdr_pset_progress(&cq->eps))
-		sdr_yield_busy(&cq->yield);
-	else
-		sdr_yield_idle(&cq->yield);
+	sdr_yield_read(&cq->yield, sdr_pset_progress(&cq->eps));
 	return count ? -FI_ENOSYS : 0;
 }
 

@@ -5,10 +5,10 @@
  * that brings its packets, wants to run: after some reads for nothing one yields, and where the
  * other has little to do it is back at once.
  *
- * Where somebody else computes it is not: the processor is gone for a time slice, and kernels since
- * Linux 6.18 take the rest of the yielder's own slice as well ("sched/fair: Forfeit vruntime on
- * yield"), so that who yields every few microseconds beside a busy neighbour is left with a
- * hundredth of a processor.  So a yield that took long doubles the number of reads until the next,
+ * Where somebody else computes it is not: the processor is gone for a time slice, and newer kernels
+ * (seen on Linux 6.18) count the rest of the yielder's own slice as used (yield_task_fair), so that
+ * who yields every few microseconds beside busy neighbours is left with a twentieth of a
+ * processor.  So a yield that took long doubles the number of reads until the next,
  * and a short one halves it: beside who computes a reader ends at its share of the processor,
  * beside who answers at a yield for each SDR_YIELD_POLLS reads.
  */
@@ -17,16 +17,22 @@
 #include "sdr_wait.h"
 #include "sdr_yield.h"
 
-void sdr_yield_now(struct sdr_yield *y)
+void sdr_yield_took(struct sdr_yield *y, uint64_t ns)
 {
 	uint32_t shift = atomic_load_explicit(&y->shift, memory_order_relaxed);
-	uint64_t t = sdr_mono_ns();
 
-	sched_yield();
-	if (sdr_mono_ns() - t < SDR_YIELD_DEAR_NS)
+	if (ns < SDR_YIELD_DEAR_NS)
 		shift -= shift > 0;
 	else if (SDR_YIELD_POLLS << shift < SDR_YIELD_POLLS_MAX)
 		shift++;
 	atomic_store_explicit(&y->shift, shift, memory_order_relaxed);
 	atomic_store_explicit(&y->idle, 0, memory_order_relaxed);
+}
+
+void sdr_yield_now(struct sdr_yield *y)
+{
+	uint64_t t = sdr_mono_ns();
+
+	sched_yield();
+	sdr_yield_took(y, sdr_mono_ns() - t);
 }

@@ -8,6 +8,7 @@
 #define SDR_YIELD_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* reads in a row that found nothing, before one gives the processor away: at first, at most */
@@ -29,14 +30,24 @@ static inline void sdr_yield_busy(struct sdr_yield *y)
 		atomic_store_explicit(&y->idle, 0, memory_order_relaxed);
 }
 
-void sdr_yield_now(struct sdr_yield *y);
-
-/* A read found nothing, and nothing was done: may yield. */
-static inline void sdr_yield_idle(struct sdr_yield *y)
+/* A read found nothing, and nothing was done.  True: it is time to yield. */
+static inline bool sdr_yield_due(struct sdr_yield *y)
 {
 	uint32_t n = atomic_fetch_add_explicit(&y->idle, 1, memory_order_relaxed) + 1;
 
-	if (n >= SDR_YIELD_POLLS << atomic_load_explicit(&y->shift, memory_order_relaxed))
+	return n >= SDR_YIELD_POLLS << atomic_load_explicit(&y->shift, memory_order_relaxed);
+}
+
+/* A yield took so long. */
+void sdr_yield_took(struct sdr_yield *y, uint64_t ns);
+void sdr_yield_now(struct sdr_yield *y);
+
+/* Behind each read; may yield. */
+static inline void sdr_yield_read(struct sdr_yield *y, bool found)
+{
+	if (found)
+		sdr_yield_busy(y);
+	else if (sdr_yield_due(y))
 		sdr_yield_now(y);
 }
 
