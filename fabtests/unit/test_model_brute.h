@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define BRUTE_ATOMS 2000000u
-
 struct brute_atom {
 	double at;
 	long double d; /* what log P jumps by */
@@ -49,18 +47,23 @@ static int brute_order(const void *a, const void *b)
  */
 __attribute__((unused)) static double brute_mean(double p, double rho, uint32_t m)
 {
-	struct brute_atom *a = malloc(BRUTE_ATOMS * sizeof(*a));
+	struct brute_atom *a = NULL;
 	long double log_p = 0, sum = 0, pc = 1;
-	uint32_t n = 0, c, j;
+	uint32_t n = 0, room = 0, c, j;
 
-	for (c = 1; a && pc * m * rho > 1e-25L; c++) {
+	for (c = 1; pc * m * rho > 1e-25L; c++) {
 		pc = powl(p, c);
-		for (j = 0; j < m && c * rho > j && n < BRUTE_ATOMS; j++)
+		for (j = 0; j < m && c * rho > j; j++) {
+			if (n == room) {
+				room = room ? 2 * room : 1024;
+				a = realloc(a, room * sizeof(*a));
+				if (!a)
+					abort();
+			}
 			a[n++] = (struct brute_atom){ c * rho - j,
 						      log1pl(-pc * (1 - p) / (1 - pc * p)) };
+		}
 	}
-	if (!a || n == BRUTE_ATOMS)
-		abort();
 	qsort(a, n, sizeof(*a), brute_order);
 	while (n--) {
 		log_p += a[n].d;

@@ -263,7 +263,7 @@ static void record__read_answer_of_an_unfit_code_is_refused(void **state)
 					 l->b->node[1].ep->rel->bulk->scratch.used,
 				 0);
 		bed_close(l->b);
-		free(l);
+		lab_free(l);
 	}
 }
 
@@ -369,7 +369,7 @@ static void record__lengths_without_sense_end_the_connection(void **state)
 			assert_int_equal(b->node[k].ep->rel->bulk->scratch.used, 0);
 		bed_warm(b, 0, 1);
 		bed_close(b);
-		free(l);
+		lab_free(l);
 	}
 }
 

@@ -39,7 +39,7 @@ struct lab {
 	bool forged;   /* in the name of node 1, which then believes no acknowledgement */
 	/* packets, both directions */
 	uint64_t lost, lost_data, data, parity, data_again, parity_again;
-	uint8_t tx[2][LAB_MSNS][LAB_PKTS];
+	uint8_t *tx[2][LAB_MSNS]; /* transmissions of each packet; NULL: none of that message */
 };
 
 /* The newest segment with this message ID: an older one may wait for its COMPLETE. */
@@ -62,6 +62,7 @@ static inline bool lab_filter(struct bed *b, struct sdr_sim_packet *p, uint32_t 
 	struct lab *l = b->user;
 	const struct sdr_imm_split *split = &b->cfg[p->src].split;
 	struct pk k = { .src = p->src, .cw = NO_CW };
+	uint8_t **nth;
 
 	if (!(what & BED_DATA))
 		return !l->ctl || l->ctl(l, p, what);
@@ -74,7 +75,11 @@ static inline bool lab_filter(struct bed *b, struct sdr_sim_packet *p, uint32_t 
 	else if (k.s->grp && k.off >= k.s->grp->code.a.first)
 		sdr_code_of_data(&k.s->grp->code, k.off, &k.cw, &k.pos);
 	assert_true(k.s->msn < LAB_MSNS && k.off < LAB_PKTS && p->src < 2);
-	k.nth = l->tx[p->src][k.s->msn][k.off]++;
+	nth = &l->tx[p->src][k.s->msn];
+	if (!*nth)
+		*nth = calloc(LAB_PKTS, 1);
+	assert_non_null(*nth);
+	k.nth = (*nth)[k.off]++;
 	l->data += !k.parity;
 	l->parity += k.parity;
 	l->data_again += !k.parity && k.nth;
@@ -189,12 +194,19 @@ static inline void lab_empty(struct lab *l)
 	}
 }
 
+static inline void lab_free(struct lab *l)
+{
+	for (uint32_t i = 0; i < 2 * LAB_MSNS; i++)
+		free(l->tx[i / LAB_MSNS][i % LAB_MSNS]);
+	free(l);
+}
+
 static inline void lab_close(struct lab *l)
 {
 	bed_run(l->b, BED_SEC);
 	lab_empty(l);
 	bed_close(l->b);
-	free(l);
+	lab_free(l);
 }
 
 /*
