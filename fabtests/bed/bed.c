@@ -8,6 +8,7 @@
 #include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "bed.h"
+#include "bed_pool.h"
 
 #define BED_ROUNDS_MAX 20000u /* progress calls of a node in one instant */
 #define BED_IDLE_MAX   1000u  /* and those that do nothing although its deadline has passed */
@@ -178,7 +179,7 @@ static const struct sdr_rel_cbs bed_cbs = {
 
 struct bed *bed_new(uint32_t nodes)
 {
-	struct bed *b = calloc(1, sizeof(*b));
+	struct bed *b = bed_pool_zeros(sizeof(*b));
 	struct sdr_rel_cfg cfg;
 
 	assert_non_null(b);
@@ -190,7 +191,7 @@ struct bed *bed_new(uint32_t nodes)
 	cfg.inject_max = 512;
 	cfg.max_overhead = 0;
 	cfg.berths = 0; /* tests count grants */
-	b->op = calloc(BED_OPS, sizeof(*b->op));
+	b->op = bed_pool_zeros(BED_OPS * sizeof(*b->op));
 	assert_non_null(b->op);
 	b->n = nodes;
 	b->link.delay_ns = BED_DELAY;
@@ -311,8 +312,8 @@ void bed_close(struct bed *b)
 		bed_mem_free(b->buf[i].mem);
 	}
 	sim_eps_close(&b->eps);
-	free(b->op);
-	free(b);
+	bed_pool_put(b->op);
+	bed_pool_put(b);
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */

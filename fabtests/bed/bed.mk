@@ -8,6 +8,8 @@ check_LIBRARIES += libsdr_bed.a
 libsdr_bed_a_SOURCES = \
 	fabtests/bed/bed_mem.c \
 	fabtests/bed/bed_mem.h \
+	fabtests/bed/bed_pool.c \
+	fabtests/bed/bed_pool.h \
 	fabtests/bed/bed_what.c \
 	fabtests/bed/bed_what.h \
 	fabtests/bed/rel_inside.h \

@@ -13,6 +13,7 @@
 #include <isa-l/crc64.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bed_pool.h"
 #include "simnet.h"
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -154,8 +155,8 @@ void simnet_region_init(struct simnet *sn, struct simnet_node *nd)
 {
 	nd->ro.len = sn->cfg.ro_len;
 	nd->wo.len = sn->cfg.wo_len;
-	nd->ro.mem = malloc(nd->ro.len + 1);
-	nd->wo.mem = malloc(nd->wo.len + 1);
+	nd->ro.mem = bed_pool_get(nd->ro.len + 1);
+	nd->wo.mem = bed_pool_get(nd->wo.len + 1);
 	if (!nd->ro.mem || !nd->wo.mem)
 		abort();
 	nd->wo.next = SIMNET_WO_GAP;

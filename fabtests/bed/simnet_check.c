@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bed_pool.h"
 #include "simnet.h"
 
 /* ---- completions ----------------------------------------------------------------------------- */
@@ -393,7 +394,7 @@ static void check_region(struct simnet *sn, const struct simnet_node *nd)
 		return;
 	if (simnet_pattern_check(nd->ro.mem, SIMNET_RO_ID(nd->idx), 0, nd->ro.len) < nd->ro.len)
 		simnet_fail(sn, "I3: the read-only region of node %u was written", nd->idx);
-	seen = calloc(1, nd->wo.len);
+	seen = bed_pool_zeros(nd->wo.len);
 	if (!seen)
 		abort();
 	for (uint32_t i = 0; i < sn->nops; i++) {
@@ -410,7 +411,7 @@ static void check_region(struct simnet *sn, const struct simnet_node *nd)
 				    op->id, op->peer);
 	}
 	check_untouched(sn, nd, seen);
-	free(seen);
+	bed_pool_put(seen);
 }
 
 bool simnet_check_end(struct simnet *sn)

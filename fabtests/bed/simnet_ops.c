@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bed_pool.h"
 #include "simnet.h"
 
 const char *simnet_kind_name(uint8_t kind)
@@ -66,7 +67,7 @@ static struct simnet_op *op_new(struct simnet *sn, uint32_t node, const struct s
 	if (parts > SDR_REL_IOV_MAX)
 		parts = SDR_REL_IOV_MAX;
 	op->mem_len = wr->len + (parts + 1) * SIMNET_GUARD + 8;
-	op->mem = malloc(op->mem_len);
+	op->mem = bed_pool_get(op->mem_len);
 	if (!op->mem)
 		abort();
 	p = op->mem + SIMNET_GUARD + (sn->cfg.virtual_payload ? 0 : simnet_below(sn, 8));
@@ -84,7 +85,7 @@ static struct simnet_op *op_new(struct simnet *sn, uint32_t node, const struct s
 
 static struct simnet_op *op_free(struct simnet_op *op)
 {
-	free(op->mem);
+	bed_pool_put(op->mem);
 	free(op);
 	return NULL;
 }
@@ -284,8 +285,8 @@ void simnet_ops_free(struct simnet *sn)
 	for (uint32_t i = 0; i < sn->nops; i++)
 		op_free(sn->ops[i]);
 	for (uint32_t i = 0; i < SIMNET_NODES_MAX; i++) {
-		free(sn->nodes[i].ro.mem);
-		free(sn->nodes[i].wo.mem);
+		bed_pool_put(sn->nodes[i].ro.mem);
+		bed_pool_put(sn->nodes[i].wo.mem);
 		free(sn->nodes[i].at);
 	}
 	free(sn->ops);

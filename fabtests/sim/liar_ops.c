@@ -12,13 +12,6 @@
 #include "liar_heap.h"
 #include "sim_asan.h"
 
-#ifdef SIM_ASAN
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(p, n)	  ((void)(p), (void)(n))
-#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
-#endif
-
 #define ENDED_BYTE 0xdd
 
 /* ---- buffers --------------------------------------------------------------------------------- */
