@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* SIM_ASAN is defined in a build with AddressSanitizer, gcc's or clang's; poisoning is for it alone. */
+/* SIM_ASAN is defined in a build with AddressSanitizer, gcc's or clang's: poisoning is for it. */
 #ifndef SIM_ASAN_H
 #define SIM_ASAN_H
 
