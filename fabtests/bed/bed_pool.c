@@ -74,7 +74,7 @@ static void shelf_put(struct head *h)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The head lies at the end of a page, what is lent begins with one: a huge one where it has room. */
+/* The head lies at the end of a page, what is lent begins with one: a huge one if it has room. */
 static struct head *map_new(size_t size)
 {
 	size_t align = size < HUGE_PAGE ? POOL_MIN : HUGE_PAGE;

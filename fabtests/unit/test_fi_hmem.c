@@ -61,7 +61,7 @@ static void buf_wipe(struct buf *b)
 	b->used = 0;
 }
 
-/* What was got of a buffer up to an end is as it was wiped, in front of GUARD and behind len bytes more. */
+/* What was got of a buffer up to an end is as it was wiped, before GUARD and behind len more. */
 static void got_nothing_beside(size_t len, size_t end)
 {
 	const uint8_t *behind = scratch + GUARD + len;
