@@ -18,11 +18,12 @@ def symbols(objs):
     out = subprocess.run(["nm", "-P", "-A", *objs], check=True, capture_output=True, text=True).stdout
     have, want = ({o: set() for o in objs} for _ in range(2))
     for line in out.splitlines():
-        obj, name, kind = line.split()[:3]
+        obj, _, symbol = line.rpartition(": ")
+        name, kind = symbol.split()[:2]
         if kind in "TDBRC":
-            have[obj[:-1]].add(name)
+            have[obj].add(name)
         elif kind == "U":
-            want[obj[:-1]].add(name)
+            want[obj].add(name)
     return have, want
 
 
