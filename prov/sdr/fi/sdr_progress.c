@@ -406,8 +406,12 @@ void sdr_thread_stop_all(void)
 {
 	struct sdr_domain *dom;
 
-	/* at exit; a forked child must not touch locks that its parent may have held */
-	for (dom = sdr_threads; dom; dom = dom->next)
+	pthread_mutex_lock(&sdr_threads_lock); /* of a forked child, too: sdr_threads_let_go */
+	while ((dom = sdr_threads)) {
+		sdr_threads = dom->next;
+		pthread_mutex_unlock(&sdr_threads_lock);
 		sdr_thread_join(dom);
-	sdr_threads = NULL;
+		pthread_mutex_lock(&sdr_threads_lock);
+	}
+	pthread_mutex_unlock(&sdr_threads_lock);
 }
