@@ -472,6 +472,26 @@ static void write__nobody(void **state)
 	bed_close(&b);
 }
 
+/* The time in which the application drives nothing is not the peer's silence. */
+static void write__own_absence(void **state)
+{
+	struct test_opts o = { .type = FI_EP_DGRAM, .caps = CAPS, .progress = FI_PROGRESS_MANUAL };
+	struct fi_cq_tagged_entry e;
+	struct bed b;
+
+	(void)state;
+	setenv("FI_SDR_TIMEOUT", "1000", 1);
+	bed_open(&b, &o, NULL);
+	unsetenv("FI_SDR_TIMEOUT");
+	test_side_close(&b.p.s[1]);
+	put(&b, 0, 9000, &e);
+	assert_int_equal(fi_cq_read(b.p.s[0].cq, &e, 1), -FI_EAGAIN);
+	usleep(1500000);
+	b.p.s[1].ep = ep_at(&b, b.p.s[1].cq, b.p.info->caps, &b.p.s[1].name, b.p.s[1].namelen);
+	test_wait_ok(&b.p, 0, &e);
+	bed_close(&b);
+}
+
 /* The peer restarts at its address, and after its silence it is found again. */
 static void write__peer_restarts(void **state)
 {
@@ -783,9 +803,9 @@ int main(void)
 		cmocka_unit_test(write__whole),		cmocka_unit_test(write__holes),
 		cmocka_unit_test(write__told_once),	cmocka_unit_test(write__outside),
 		cmocka_unit_test(write__region_closes), cmocka_unit_test(write__calls),
-		cmocka_unit_test(write__nobody),	cmocka_unit_test(write__peer_restarts),
-		cmocka_unit_test(stranger__writes),	cmocka_unit_test(stranger__many),
-		cmocka_unit_test(threads__look),
+		cmocka_unit_test(write__nobody),	cmocka_unit_test(write__own_absence),
+		cmocka_unit_test(write__peer_restarts), cmocka_unit_test(stranger__writes),
+		cmocka_unit_test(stranger__many),	cmocka_unit_test(threads__look),
 	};
 
 	test_env();

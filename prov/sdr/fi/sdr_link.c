@@ -9,7 +9,8 @@
  *   taken, if its packets are those of ours; else ours is made anew, and asks again
  *
  * OPEN is repeated (20 ms, doubling to 1 s) until it is answered; what is to be written fails after
- * FI_SDR_TIMEOUT.  Who answers is believed when he names our queue pair and root key, which only
+ * FI_SDR_TIMEOUT, of which the time does not count in which nobody drove the endpoint: it did not
+ * listen then.  Who answers is believed when he names our queue pair and root key, which only
  * OPEN says.  What names a link that is not there is answered with GONE, and the sender asks anew:
  * so a target may forget links, and does when there are too many, the one that was silent longest
  * first.  A link from a peer counts as unproved until a write comes that names its queue pair:
@@ -35,6 +36,8 @@
 
 #define SDR_LINK_ASK_NS	    20000000ull	  /* first pause behind an OPEN */
 #define SDR_LINK_ASK_MAX_NS 1000000000ull /* longest */
+/* who comes later than that to what was due was away; so much of it counts */
+#define SDR_LINK_AWAY_NS 100000000ull
 
 struct sdr_link_name {
 	struct sdr_uc_addr addr;
@@ -431,6 +434,9 @@ void sdr_links_run(struct sdr_ep *ep)
 			now = ep->uc->ops->now(ep->uc);
 		if (l->err || l->due > now)
 			continue;
+		if (now - l->due > SDR_LINK_AWAY_NS)
+			l->since += now - l->due - SDR_LINK_AWAY_NS;
+		SDR_ASSERT(l->since <= now);
 		if (now - l->since < give_up) {
 			sdr_link_ask(l, now);
 		} else {
