@@ -68,6 +68,8 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_ep_sources.h \
 	prov/sdr/fi/sdr_ep_view.c \
 	prov/sdr/fi/sdr_ep_view.h \
+	prov/sdr/fi/sdr_entry.c \
+	prov/sdr/fi/sdr_entry.h \
 	prov/sdr/fi/sdr_eq.c \
 	prov/sdr/fi/sdr_eq.h \
 	prov/sdr/fi/sdr_exit.c \
@@ -77,6 +79,8 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_fabric.c \
 	prov/sdr/fi/sdr_fabric.h \
 	prov/sdr/fi/sdr_held.h \
+	prov/sdr/fi/sdr_hints.c \
+	prov/sdr/fi/sdr_hints.h \
 	prov/sdr/fi/sdr_iface.c \
 	prov/sdr/fi/sdr_iface.h \
 	prov/sdr/fi/sdr_iface_pick.c \
@@ -93,9 +97,11 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_named.h \
 	prov/sdr/fi/sdr_nic.c \
 	prov/sdr/fi/sdr_nic.h \
-	prov/sdr/fi/sdr_old_api.h \
 	prov/sdr/fi/sdr_notes.c \
 	prov/sdr/fi/sdr_notes.h \
+	prov/sdr/fi/sdr_offer.c \
+	prov/sdr/fi/sdr_offer.h \
+	prov/sdr/fi/sdr_old_api.h \
 	prov/sdr/fi/sdr_paths.c \
 	prov/sdr/fi/sdr_paths.h \
 	prov/sdr/fi/sdr_peer_api.h \

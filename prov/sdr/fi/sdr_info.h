@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * fi_getinfo, and what is between its two halves: which addresses there are (sdr_search.c), what is
- * offered there (sdr_info.c).
+ * fi_getinfo (sdr_info.c), and what is between its two halves: which addresses there are
+ * (sdr_search.c), what is offered there (sdr_hints.c, sdr_entry.c).
  */
 #ifndef SDR_INFO_H
 #define SDR_INFO_H
