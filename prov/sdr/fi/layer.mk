@@ -50,6 +50,7 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_env_kind.h \
 	prov/sdr/fi/sdr_env_net.c \
 	prov/sdr/fi/sdr_env_qos.c \
+	prov/sdr/fi/sdr_env_table.c \
 	prov/sdr/fi/sdr_ep.c \
 	prov/sdr/fi/sdr_ep.h \
 	prov/sdr/fi/sdr_ep_addr.c \
@@ -149,7 +150,7 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_yield.c \
 	prov/sdr/fi/sdr_yield.h
 
-# Prints the section RUNTIME PARAMETERS of fi_sdr(7) from the table in sdr_env.c.
+# Prints the section RUNTIME PARAMETERS of fi_sdr(7) from the table in sdr_env_table.c.
 noinst_PROGRAMS += sdr_env_man
 sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c
 sdr_env_man_LDADD = $(SDR_ALL_LIBS) $(LIBFABRIC_LIBS) $(SDR_SYS_LIBS)

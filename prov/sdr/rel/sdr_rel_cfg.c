@@ -4,8 +4,9 @@
  * The default settings of a reliable endpoint.
  *
  * They are here once for all who build an endpoint by hand: simulator, tests, fuzzers.  The
- * provider's variables have defaults of their own, as text (fi/sdr_env.c); test_fi_env compares the
- * two.  What 0 means (scheme, mtu, rtt_init_us, the limits) is decided where the value is used.
+ * provider's variables have defaults of their own, as text (fi/sdr_env_table.c); test_fi_env
+ * compares the two.  What 0 means (scheme, mtu, rtt_init_us, the limits) is decided where the value
+ * is used.
  */
 #include "fec/sdr_code.h"
 #include "rel/path/sdr_cc_ops.h"
