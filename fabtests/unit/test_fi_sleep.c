@@ -799,6 +799,40 @@ static void thread__takes_over_from_a_sleeper(void **state)
 	bed_close(&b);
 }
 
+/*
+ * The application said that it would sleep on its descriptor, and computes instead: what comes
+ * meanwhile is answered all the same, with manual progress after a while.
+ */
+static void thread__serves_who_only_said_it_would_sleep(void **state)
+{
+	uint64_t end = test_now_s() + TEST_GUARD_S;
+	struct fi_cq_tagged_entry e;
+	struct fid *fid;
+	struct bed b;
+	char rx[8];
+	int i, k, ret;
+
+	(void)state;
+	for (k = 0; k < 2; k++) {
+		bed_open(&b, k ? FI_PROGRESS_MANUAL : FI_PROGRESS_AUTO, FI_WAIT_FD);
+		bed_silence(&b);
+		fid = &b.rx[0]->fid;
+		for (i = 0; i < (k ? 1 : 10); i++) {
+			assert_ok(fi_recv(b.ep[0], rx, sizeof(rx), NULL, FI_ADDR_UNSPEC, NULL));
+			while ((ret = fi_trywait(b.fabric, &fid, 1)) == -FI_EAGAIN)
+				assert_true(test_now_s() < end);
+			assert_ok(ret);
+			assert_ok(fi_send(b.ep[1], "to you", 7, NULL, b.peer[1], NULL));
+			while (fi_cq_read(b.tx[1], &e, 1) != 1)
+				assert_true(test_now_s() < end);
+			assert_int_equal(fi_cq_read(b.rx[0], &e, 1), 1);
+			assert_string_equal(rx, "to you");
+		}
+		bed_resume(&b);
+		bed_close(&b);
+	}
+}
+
 #define WRITES 1500
 
 struct poster {
@@ -1112,6 +1146,8 @@ int main(int argc, char **argv)
 	add("thread__hears_of_posts", NULL, thread__hears_of_posts, SREAD, FI_PROGRESS_AUTO);
 	add("thread__takes_over_from_a_sleeper", NULL, thread__takes_over_from_a_sleeper, SREAD,
 	    FI_PROGRESS_AUTO);
+	add("thread__serves_who_only_said_it_would_sleep", NULL,
+	    thread__serves_who_only_said_it_would_sleep, FD, FI_PROGRESS_AUTO);
 	add("thread__serves_an_endpoint_that_only_posts", NULL,
 	    thread__serves_an_endpoint_that_only_posts, SREAD, FI_PROGRESS_AUTO);
 	test_env();
