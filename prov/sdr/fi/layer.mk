@@ -55,6 +55,8 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_ep.h \
 	prov/sdr/fi/sdr_ep_addr.c \
 	prov/sdr/fi/sdr_ep_addr.h \
+	prov/sdr/fi/sdr_ep_bind.c \
+	prov/sdr/fi/sdr_ep_bind.h \
 	prov/sdr/fi/sdr_ep_done.c \
 	prov/sdr/fi/sdr_ep_done.h \
 	prov/sdr/fi/sdr_ep_engine.c \
