@@ -87,7 +87,7 @@ static struct head *map_new(size_t size)
 	p = (uint8_t *)(((uintptr_t)p / align + 1) * align);
 	if (align == HUGE_PAGE)
 		(void)madvise(p, size, MADV_HUGEPAGE); /* refused: slower */
-	h = (struct head *)(p - HEAD_LEN);
+	h = (void *)(p - HEAD_LEN);
 	h->size = size;
 	return h;
 }
@@ -129,7 +129,7 @@ void bed_pool_put(void *p)
 
 	if (!p)
 		return;
-	h = (struct head *)((uint8_t *)p - HEAD_LEN);
+	h = (void *)((uint8_t *)p - HEAD_LEN);
 	if (!h->size) {
 		free(h);
 		return;
