@@ -10,6 +10,7 @@
 #include "sdr_cq.h"
 #include "sdr_ep.h"
 #include "sdr_eq.h"
+#include "sdr_prov.h"
 #include "sdr_pset.h"
 #include "sdr_srx.h"
 #include "sdr_wait.h"
