@@ -268,7 +268,7 @@ static void *stream_sender(void *arg)
 /*
  * 32 MiB in 4096 packets over a path of 20 ms: the receiver does not wake for each of them, nor for
  * each batch of its sender, which leaves every 400 us.  On a busy machine the sender wakes
- * more often than alone: 1340 times instead of 700.
+ * more often than alone, 1640 times instead of 700; for each packet it would be 4096 and more.
  */
 static void wait__a_stream_over_a_long_path_wakes_seldom(void **state)
 {
@@ -312,7 +312,7 @@ static void wait__a_stream_over_a_long_path_wakes_seldom(void **state)
 	pthread_join(t, NULL);
 	if (r1.ru_nvcsw - r0.ru_nvcsw > 900)
 		fail_msg("the receiver woke %ld times", r1.ru_nvcsw - r0.ru_nvcsw);
-	if (s.wakes > 1500)
+	if (s.wakes > 2500)
 		fail_msg("the sender woke %ld times", s.wakes);
 	if (reads > 5000)
 		fail_msg("%u reads, %u of them found nothing", reads, reads_empty);

@@ -552,9 +552,10 @@ static void crew__unbound(void **state)
 			(void)owner_poll();
 		slot_unbind(1 + i % 7);
 	}
+	/* on a busy machine it may all have been over before */
+	until((owner_poll(), placed() > 0));
 	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
 	pthread_join(t, NULL);
-	assert_true(placed() > 0);
 	slot_unbind(0);
 	dev_close();
 }
