@@ -197,7 +197,8 @@ mpi_ready() {
 }
 
 # mpi_run PER_HOST FROM TO OPTIONS... : sdr_mpi, mpirun is in FROM's host a; OPTIONS of sdr_mpi.  In $mpi_env_a and
-# $mpi_env_b: variables of the ranks of either host.  $mpi_oob: the interface of mpirun's own connections.
+# $mpi_env_b: variables of the ranks of either host.  $mpi_oob: the interface of mpirun's own connections.  There may be
+# more ranks than processors, and other tests beside them: the limit is for what hangs.
 mpi_run() {
 	local n=$1 from=$2 to=$3 v vars=() common
 	shift 3
@@ -206,7 +207,7 @@ mpi_run() {
 	done
 	common=(-np "$n" "${vars[@]}" --host)
 	# shellcheck disable=SC2086
-	start mpi a unshare --uts sh -c 'hostname a; exec "$@"' sh timeout -k 2 "$LIMIT" mpirun.openmpi --allow-run-as-root \
+	start mpi a unshare --uts sh -c 'hostname a; exec "$@"' sh timeout -k 2 $((4 * LIMIT)) mpirun.openmpi --allow-run-as-root \
 		--oversubscribe --mca plm rsh --mca plm_rsh_agent "$tmp/agent" --mca oob_tcp_if_include "${mpi_oob:-eth0}" \
 		--mca orte_keep_fqdn_hostnames 1 --mca orte_tmpdir_base "$tmp" --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include sdr --mca btl self \
 		--mca osc pt2pt --mca coll ^sm --mca mtl_base_verbose 10 --mca opal_common_ofi_verbose 1 \
