@@ -64,6 +64,8 @@ __attribute__((unused)) static double brute_mean(double p, double rho, uint32_t 
 						      log1pl(-pc * (1 - p) / (1 - pc * p)) };
 		}
 	}
+	if (!a)
+		return 0;
 	qsort(a, n, sizeof(*a), brute_order);
 	while (n--) {
 		log_p += a[n].d;

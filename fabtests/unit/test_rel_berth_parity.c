@@ -296,7 +296,7 @@ static void berth__within_the_bounds(void **state)
 	assert_int_equal(room->used, 0);
 	bed_run(b, BED_SEC);
 	bed_close(b);
-	free(l);
+	lab_free(l);
 }
 
 int main(int argc, char **argv)

@@ -451,7 +451,7 @@ static void report__untruths_leave_counts_right(void **state)
 					 b->node[1].ep->rel->bulk->scratch.used,
 				 0);
 		bed_close(b);
-		free(f.l);
+		lab_free(f.l);
 	}
 }
 
@@ -563,7 +563,7 @@ static void report__rows_between_those_on_demand(void **state)
 	assert_int_equal(
 		b->node[0].ep->rel->bulk->scratch.used + b->node[1].ep->rel->bulk->scratch.used, 0);
 	bed_close(b);
-	free(f.l);
+	lab_free(f.l);
 }
 
 int main(int argc, char **argv)

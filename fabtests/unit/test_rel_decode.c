@@ -222,7 +222,7 @@ static void decode__receiver_closes(void **state)
 	assert_left_alone(l, p);
 	sim_ep_close(b->node[0].ep);
 	bed_close(b);
-	free(l);
+	lab_free(l);
 }
 
 /* It has all that it needs: what its sender has done is not undone. */
@@ -241,7 +241,7 @@ static void decode__sender_dies(void **state)
 	bed_assert_ok(r);
 	assert_true(bed_same(p, MIB, 5));
 	bed_close(b);
-	free(l);
+	lab_free(l);
 }
 
 /* The connection fails while it is decoded: the receive fails, and is left alone. */
@@ -261,7 +261,7 @@ static void decode__connection_fails(void **state)
 	bed_assert_err(r, SDR_REL_ERR_PROTO);
 	assert_left_alone(l, p);
 	bed_close(b);
-	free(l);
+	lab_free(l);
 }
 
 static void decode__region_is_revoked(void **state)
