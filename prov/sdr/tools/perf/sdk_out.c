@@ -66,7 +66,7 @@ static void csv_row(const struct perf_opt *opt, const struct sdk_row *row)
 	const struct sdk_point *at = &row->at;
 	const struct sdk_result *r = &row->r;
 
-	printf("%s,%s,%d,%" PRIu64 ",%u,%u,%u,%u,%u,%" PRIu64 ",%.6f,%.3f,%.6f,%.6f,%.6f",
+	printf("%s,%s,%d,%" PRIu64 ",%u,%u,%u,%u,%u,%" PRIu64 ",%.6f,%.6f,%.6f,%.6f,%.6f",
 	       row->engine, row->peer_engine, !!(opt->plan.flags & PERF_F_VERIFY), at->size,
 	       at->mtu, at->chunk, at->channels, at->workers, at->in_flight, row->messages,
 	       seconds(row), row->rate / 1e6, row->rate * 8 / 1e9,
@@ -77,7 +77,7 @@ static void csv_row(const struct perf_opt *opt, const struct sdk_row *row)
 	       r->chunks, (double)r->chunks / seconds(row) / 1e6, row->r.repost_ns,
 	       (double)row->cpu_ns / 1e9, (double)r->cpu_ns / 1e9);
 	if (row->plain > 0)
-		printf(",%.3f,%.4f\n", row->plain / 1e6, row->rate / row->plain);
+		printf(",%.6f,%.4f\n", row->plain / 1e6, row->rate / row->plain);
 	else
 		printf(",,\n");
 }
@@ -92,7 +92,7 @@ static void json_row(const struct sdk_row *row)
 	       "\"in_flight\":%u,\"messages\":%" PRIu64 ",\"seconds\":%.6f",
 	       row->engine, row->peer_engine, at->size, at->mtu, at->chunk, at->channels,
 	       at->workers, at->in_flight, row->messages, seconds(row));
-	printf(",\"bw_avg_MBps\":%.3f,\"bw_avg_Gbps\":%.6f,\"msg_rate_Mpps\":%.6f,"
+	printf(",\"bw_avg_MBps\":%.6f,\"bw_avg_Gbps\":%.6f,\"msg_rate_Mpps\":%.6f,"
 	       "\"packet_rate_Mpps\":%.6f,\"packets\":%" PRIu64 ",\"packets_lost\":%" PRIu64
 	       ",\"loss\":%.9g,\"packets_late\":%" PRIu64 ",\"packets_dup\":%" PRIu64,
 	       row->rate / 1e6, row->rate * 8 / 1e9, (double)r->messages / seconds(row) / 1e6,
@@ -104,7 +104,7 @@ static void json_row(const struct sdk_row *row)
 	       r->incomplete, r->chunks, (double)r->chunks / seconds(row) / 1e6, row->r.repost_ns,
 	       (double)row->cpu_ns / 1e9, (double)r->cpu_ns / 1e9);
 	if (row->plain > 0)
-		printf(",\"plain_MBps\":%.3f,\"ratio\":%.4f", row->plain / 1e6,
+		printf(",\"plain_MBps\":%.6f,\"ratio\":%.4f", row->plain / 1e6,
 		       row->rate / row->plain);
 	putchar('}');
 }

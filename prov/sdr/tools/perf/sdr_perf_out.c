@@ -79,7 +79,7 @@ static void csv_row(const struct perf_opt *opt, const struct perf_result *r)
 	if (is_lat(opt))
 		printf(",,,,,%.3f,%.3f,%.3f,%.3f", r->lat_min, r->lat_p50, r->lat_p99, r->lat_max);
 	else
-		printf(",%.3f,%.3f,%.6f,%.6f,,,,", r->peak / 1e6, r->rate / 1e6, r->rate * 8 / 1e9,
+		printf(",%.6f,%.6f,%.6f,%.6f,,,,", r->peak / 1e6, r->rate / 1e6, r->rate * 8 / 1e9,
 		       r->msgs / 1e6);
 	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f,%.6f,%.6f,%s,%s\n", r->pkts, r->rtx,
 	       r->rec_rtx, (double)r->srtt_ns / 1e3, (double)r->cpu_ns / 1e9,
@@ -123,7 +123,7 @@ static void json_end(const struct perf_opt *opt)
 			       "3f",
 			       r->lat_min, r->lat_p50, r->lat_p99, r->lat_max);
 		else
-			printf(",\"bw_peak_MBps\":%.3f,\"bw_avg_MBps\":%.3f,\"bw_avg_Gbps\":%.6f,"
+			printf(",\"bw_peak_MBps\":%.6f,\"bw_avg_MBps\":%.6f,\"bw_avg_Gbps\":%.6f,"
 			       "\"msg_rate_Mpps\":%.6f",
 			       r->peak / 1e6, r->rate / 1e6, r->rate * 8 / 1e9, r->msgs / 1e6);
 		printf(",\"packets\":%" PRIu64 ",\"packets_retransmitted\":%" PRIu64
