@@ -537,6 +537,65 @@ static void loss__repairs_go_by_another_lane(void **state)
 	bed_close(b);
 }
 
+/*
+ * Parity goes by another path than what it repairs, though that is a little longer: the second lane
+ * by a quarter of a millisecond, in which the first one could send message and parity.
+ */
+#define CODED_LEN (64u << 10)
+
+struct coded {
+	uint32_t data, lane[2]; /* packets of data still to come; of parity, by lane */
+	uint32_t on;		/* lane of the data */
+};
+
+static bool coded_filter(struct bed *b, struct sdr_sim_packet *p, uint32_t what)
+{
+	struct coded *k = b->user;
+
+	if (p->src || !(what & BED_DATA) || !k)
+		return true;
+	if (k->data) {
+		k->data--;
+		k->on = p->lane;
+	} else {
+		k->lane[p->lane]++;
+	}
+	return true;
+}
+
+static void loss__parity_goes_by_another_lane(void **state)
+{
+	struct bed *b = paths_new(2);
+	struct sdr_sim_link l = { .rate_bps = 40 * RATE };
+
+	(void)state;
+	for (uint32_t k = 0; k < 2; k++) {
+		b->cfg[k].scheme = &sdr_scheme_ec;
+		b->cfg[k].max_overhead = 0.25;
+		b->cfg[k].rate_bps = l.rate_bps;
+	}
+	bed_boot(b);
+	for (uint32_t k = 0; k < 2; k++) {
+		l.delay_ns = BED_DELAY + k * (MS / 4);
+		sdr_sim_link_set_both(b->w, SDR_SIM_LANE(0, k), 1, &l);
+	}
+	bed_warm(b, 0, 1);
+	move(b, 0, MB);
+	move(b, 1, MB);
+	b->filter = coded_filter;
+	for (uint32_t i = 0; i < 5; i++) {
+		struct coded k = { .data = CODED_LEN / bed_conn(b, 0, 1)->shape->mtu };
+
+		b->user = &k;
+		move(b, 0, CODED_LEN);
+		assert_int_equal(k.data, 0);
+		assert_true(k.lane[!k.on]);
+		assert_int_equal(k.lane[k.on], 0);
+		b->user = NULL;
+	}
+	bed_close(b);
+}
+
 /* ---- the rest of a life ---------------------------------------------------------------------- */
 
 static void life__idle_has_no_timer(void **state)
@@ -654,6 +713,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(narrow__in_mid_transfer),
 		cmocka_unit_test(loss__of_one_lane_is_its_own),
 		cmocka_unit_test(loss__repairs_go_by_another_lane),
+		cmocka_unit_test(loss__parity_goes_by_another_lane),
 		cmocka_unit_test(life__idle_has_no_timer),
 		cmocka_unit_test(life__the_peer_restarts),
 		cmocka_unit_test(named__others_get_a_few_short_challenges),

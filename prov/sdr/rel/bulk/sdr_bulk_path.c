@@ -7,7 +7,7 @@
  * which they arrive earliest first.  But for the end of what there is to send: a path that is so
  * long that the faster ones would have brought all that waits before its packet arrived gets none
  * of it (earliest completion first, Lim et al., CoNEXT 2017).  What was lost goes by another path
- * than before, where one takes it.
+ * than before, and parity by another than most of what it repairs, where one takes it.
  *
  * The record that announces a transfer goes in front of its first data on each path, but it may
  * have to wait for others before it, which went by c->ctl: until those are acknowledged its data

@@ -376,10 +376,31 @@ static struct sdr_seg_tx *seg_pick(struct sdr_conn *c)
 	return fresh;
 }
 
-/* The path on which the packet that goes next was lost; SDR_PATHS_MAX: it never left. */
-static uint32_t seg_was_on(const struct sdr_conn *c, const struct sdr_seg_tx *s)
+/* The path by which most of what parity repairs is on its way: what ends there would take both. */
+static uint32_t parity_avoids(const struct sdr_conn *c, const struct sdr_seg_tx *data)
 {
-	if (c->npaths == 1 || !s->nagain)
+	uint32_t missing = sdr_bitmap_next_zero(data->acked, 0, data->npkts), most;
+
+	if (missing == data->npkts)
+		return SDR_PATHS_MAX;
+	most = data->on[missing];
+	for (uint32_t i = 0; i < c->npaths; i++)
+		if (data->flying[i] > data->flying[most])
+			most = i;
+	return most;
+}
+
+/*
+ * The path that the packet which goes next should not take: where it was lost, or what it repairs
+ * went.  SDR_PATHS_MAX: any will do.
+ */
+static uint32_t seg_avoids(const struct sdr_conn *c, const struct sdr_seg_tx *s)
+{
+	if (c->npaths == 1)
+		return SDR_PATHS_MAX;
+	if (s->parity)
+		return s->grp->data ? parity_avoids(c, s->grp->data) : SDR_PATHS_MAX;
+	if (!s->nagain)
 		return SDR_PATHS_MAX;
 	return s->on[sdr_bitmap_next_one(s->again, s->again_hint, s->npkts)];
 }
@@ -391,7 +412,7 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 	if (c->state != SDR_CONN_OPEN || !c->hs.validated)
 		return true;
 	while ((s = seg_pick(c))) {
-		struct sdr_path *p = sdr_bulk_path_next(c, seg_was_on(c, s), bulk_told(s->bulk));
+		struct sdr_path *p = sdr_bulk_path_next(c, seg_avoids(c, s), bulk_told(s->bulk));
 		uint64_t room, turn;
 		uint32_t max, sent = 0;
 
