@@ -7,6 +7,7 @@
 #include "../bed/bed.h"
 #include "rel/conn/sdr_multipath.h"
 #include "rel/path/sdr_cc_ops.h"
+#include "rel/path/sdr_path_mem.h"
 #include "uc/sim/sdr_sim_addr.h"
 
 #define MB	  (1u << 20)
@@ -596,6 +597,109 @@ static void loss__parity_goes_by_another_lane(void **state)
 	bed_close(b);
 }
 
+/* ---- what is remembered ---------------------------------------------------------------------- */
+
+/* Rails: source k of each node is another host's address, on a line of its own. */
+static void rails_boot(struct bed *b)
+{
+	bed_boot(b);
+	for (uint32_t node = 0; node < 2; node++)
+		for (uint32_t k = 1; k < 2; k++)
+			assert_int_equal(sdr_sim_node_rebind(b->w, SDR_SIM_LANE(node, k),
+							     k << 24 | b->w->nodes[node].addr),
+					 0);
+	for (uint32_t k = 0; k < 2; k++) {
+		struct sdr_sim_link l = { .rate_bps = (1 + 7 * k) * RATE, .delay_ns = BED_DELAY };
+
+		sdr_sim_link_set_both(b->w, SDR_SIM_LANE(0, k), 1, &l);
+	}
+	bed_warm(b, 0, 1);
+}
+
+static struct bed *rails_new(struct sdr_path_mem *mem)
+{
+	struct bed *b = paths_new(2);
+
+	for (uint32_t k = 0; k < 2; k++) {
+		b->cfg[k].cc = &sdr_cc_auto;
+		b->cfg[k].rate_bps = 0;
+		b->name[k] = k + 1;
+	}
+	b->paths[0] = mem;
+	return b;
+}
+
+struct rates {
+	uint32_t n;
+	uint64_t slow, fast; /* bits per second, the most that two sorts of keys have */
+};
+
+static void rates_see(void *user, const struct sdr_path_key *key, const struct sdr_path_facts *f,
+		      uint64_t age_ns)
+{
+	struct rates *r = user;
+	uint64_t bps = f->rate_Bps * 8;
+
+	(void)key;
+	(void)age_ns;
+	r->n++;
+	if (bps < 2 * RATE)
+		r->slow = bps > r->slow ? bps : r->slow;
+	else
+		r->fast = bps > r->fast ? bps : r->fast;
+}
+
+/*
+ * Each rail is remembered by itself, and the next connection begins with what each of them carries:
+ * its first long message is not the one that finds out.
+ */
+static void memory__of_each_rail(void **state)
+{
+	struct sdr_path_mem *mem = sdr_path_mem_new(1);
+	struct rates seen = { 0, 0, 0 };
+	uint64_t cold, warm;
+	struct bed *b;
+
+	(void)state;
+	b = rails_new(mem);
+	rails_boot(b);
+	cold = move(b, 0, BIG);
+	for (uint32_t i = 0; i < 20; i++)
+		move(b, 0, BIG);
+	assert_int_equal(alive(b, 0), 2);
+	bed_close(b);
+	sdr_path_mem_walk(mem, 0, &seen, rates_see);
+	assert_int_equal(seen.n, 4); /* hosts and networks */
+	assert_in_range(seen.slow, RATE * 9 / 10, RATE * 11 / 10);
+	/* what came by it is told by the way of the other one, in clumps */
+	assert_in_range(seen.fast, 8 * RATE * 4 / 5, 8 * RATE * 5 / 4);
+	b = rails_new(mem);
+	rails_boot(b);
+	warm = move(b, 0, BIG);
+	bed_close(b);
+	if (warm > cold * 4 / 5)
+		fail_msg("%.2f ms cold, %.2f warm", (double)cold / 1e6, (double)warm / 1e6);
+	sdr_path_mem_free(mem);
+}
+
+/* Ports more between the same hosts have no memory beside the first path's. */
+static void memory__of_ports_is_one(void **state)
+{
+	struct sdr_path_mem *mem = sdr_path_mem_new(1);
+	struct rates seen = { 0, 0, 0 };
+	struct bed *b = rails_new(mem);
+
+	(void)state;
+	paths_boot(b);
+	for (uint32_t i = 0; i < 10; i++)
+		move(b, 0, BIG);
+	assert_int_equal(alive(b, 0), 2);
+	bed_close(b);
+	sdr_path_mem_walk(mem, 0, &seen, rates_see);
+	assert_int_equal(seen.n, 2);
+	sdr_path_mem_free(mem);
+}
+
 /* ---- the rest of a life ---------------------------------------------------------------------- */
 
 static void life__idle_has_no_timer(void **state)
@@ -714,6 +818,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(loss__of_one_lane_is_its_own),
 		cmocka_unit_test(loss__repairs_go_by_another_lane),
 		cmocka_unit_test(loss__parity_goes_by_another_lane),
+		cmocka_unit_test(memory__of_each_rail),
+		cmocka_unit_test(memory__of_ports_is_one),
 		cmocka_unit_test(life__idle_has_no_timer),
 		cmocka_unit_test(life__the_peer_restarts),
 		cmocka_unit_test(named__others_get_a_few_short_challenges),

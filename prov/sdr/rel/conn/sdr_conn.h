@@ -154,12 +154,9 @@ struct sdr_conn {
 		uint64_t told_ns;  /* the peer repeated itself, or asked again, last; 0: never */
 	} rx;
 
-	struct {		      /* the memory of paths (sdr_conn_known.c) */
-		uint64_t next;	      /* ns: something is told again; NEVER: there is none */
-		uint64_t since;	      /* ns: told last, ... */
-		uint64_t delivered;   /* ... and of cc what was delivered then */
-		uint64_t first, last; /* when it counted as one that moves data; 0: never */
-		uint32_t mtu;	      /* bytes of an IP packet that passed before; 0: unknown */
+	struct {	       /* the memory of paths (sdr_conn_known.c) */
+		uint64_t next; /* ns: something is told again; NEVER: there is none */
+		uint32_t mtu;  /* bytes of an IP packet that passed before; 0: unknown */
 	} known;
 
 	struct { /* has the peer moved?  sdr_conn_path.c */

@@ -36,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/sdr_rand.h"
+#include "sdr_conn_known.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_hello_addr.h"
@@ -136,6 +137,7 @@ void sdr_multipath_begin(struct sdr_conn *c)
 		sdr_rtt_init(&p->rtt, c->main.rtt.srtt);
 		c->npaths++;
 		p->next_ns = path_doubles(c, p) ? NEVER : rel->now;
+		sdr_conn_known_path_open(c, p);
 	}
 	/* So that what is under way on all of them can be summed up. */
 	for (uint32_t i = 1; i < c->npaths; i++)

@@ -29,8 +29,13 @@ struct sdr_path {
 	struct sdr_rtt rtt;
 	struct sdr_cc cc;
 	struct sdr_rack rack;
-	uint64_t inflight;  /* bytes of data and packets, neither acknowledged nor lost */
-	uint32_t acked_seq; /* of the newest packet acknowledged */
+	uint64_t inflight;	      /* bytes of data and packets, neither acknowledged nor lost */
+	uint32_t acked_seq;	      /* of the newest packet acknowledged */
+	struct {		      /* the memory of paths (sdr_conn_known.c) */
+		uint64_t since;	      /* ns: told last, ... */
+		uint64_t delivered;   /* ... and of cc what was delivered then */
+		uint64_t first, last; /* when it counted as one that moves data; 0: never */
+	} known;
 	/* the rest of all but the first (sdr_multipath.c) */
 	uint8_t index;	/* among the connection's; of a QP's ways, too */
 	uint8_t source; /* of our engine */

@@ -13,6 +13,7 @@
  * No timers: it is looked at when the peer is heard, and with each timeout.
  */
 #include <stdio.h>
+#include "sdr_conn_known.h"
 #include "sdr_conn_ops.h"
 #include "sdr_multipath.h"
 #include "sdr_path_life.h"
@@ -91,6 +92,7 @@ void sdr_path_alive(struct sdr_conn *c, struct sdr_path *p, uint64_t asked_ns)
 		sdr_rtt_init(&p->rtt, c->rel->now - asked_ns);
 		sdr_cc_init(&p->cc, &c->rel->cfg, c->shape->mtu, path_rx_window(c, p), p->rtt.srtt,
 			    NULL, c->rel->now);
+		sdr_conn_known_path_begin(c, p);
 		path_note(c, p, "is there");
 	}
 	p->proved = true;
