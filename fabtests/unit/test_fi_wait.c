@@ -48,6 +48,15 @@ __attribute__((visibility("default"))) int recvmmsg(int fd, struct mmsghdr *v, u
 	return ret;
 }
 
+/* Times that this thread gave its processor away. */
+static _Thread_local unsigned int yields;
+
+__attribute__((visibility("default"))) int sched_yield(void)
+{
+	yields++;
+	return (int)syscall(SYS_sched_yield);
+}
+
 struct late {
 	struct test_pair *p;
 	int stop;
@@ -407,6 +416,28 @@ static void wait__counter_bound_to_an_enabled_endpoint(void **state)
 
 /* ---- closing --------------------------------------------------------------------------------- */
 
+/* Who reads a counter in a loop for nothing gives the processor away now and then. */
+static void wait__counter_read_in_a_loop(void **state)
+{
+	struct test_opts o = { .cntrs = true };
+	struct test_pair p;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	for (uint32_t which = 0; which < 3; which++) {
+		yields = 0;
+		for (uint32_t i = 0; i < 1000; i++)
+			if (which == 2)
+				fi_cq_read(p.s[0].cq, NULL, 0);
+			else if (which)
+				fi_cntr_readerr(p.s[0].send);
+			else
+				fi_cntr_read(p.s[0].send);
+		assert_in_range(yields, 1, 100);
+	}
+	test_pair_close(&p);
+}
+
 static void close__delivers_what_was_injected(void **state)
 {
 	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
@@ -473,6 +504,7 @@ int main(void)
 		cmocka_unit_test(wait__a_stream_over_a_long_path_wakes_seldom),
 		cmocka_unit_test(wait__no_sleep_for_next_to_nothing),
 		cmocka_unit_test(wait__counter_bound_to_an_enabled_endpoint),
+		cmocka_unit_test(wait__counter_read_in_a_loop),
 		cmocka_unit_test(close__delivers_what_was_injected),
 		cmocka_unit_test(close__in_a_child),
 	};

@@ -21,20 +21,31 @@ static void sdr_cntr_count(struct sdr_cntr *cntr, bool error)
 	sdr_wait_raise(&cntr->wait);
 }
 
+/* Who reads what it has read before spins. */
+static uint64_t sdr_cntr_look(struct sdr_cntr *cntr, _Atomic uint64_t *what, _Atomic uint64_t *last)
+{
+	bool worked = sdr_pset_progress(&cntr->eps);
+	uint64_t v = atomic_load_explicit(what, memory_order_acquire);
+	bool news = v != atomic_load_explicit(last, memory_order_relaxed);
+
+	if (news)
+		atomic_store_explicit(last, v, memory_order_relaxed);
+	sdr_yield_read(&cntr->yield, worked || news);
+	return v;
+}
+
 static uint64_t sdr_cntr_read(struct fid_cntr *fid)
 {
 	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid);
 
-	sdr_pset_progress(&cntr->eps);
-	return atomic_load_explicit(&cntr->val, memory_order_acquire);
+	return sdr_cntr_look(cntr, &cntr->val, &cntr->last_val);
 }
 
 static uint64_t sdr_cntr_readerr(struct fid_cntr *fid)
 {
 	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid);
 
-	sdr_pset_progress(&cntr->eps);
-	return atomic_load_explicit(&cntr->err, memory_order_acquire);
+	return sdr_cntr_look(cntr, &cntr->err, &cntr->last_err);
 }
 
 static int sdr_cntr_add(struct fid_cntr *fid, uint64_t value)

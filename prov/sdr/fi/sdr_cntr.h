@@ -15,6 +15,7 @@
 
 #include "sdr_pset.h"
 #include "sdr_wait.h"
+#include "sdr_yield.h"
 
 struct fid_peer_cntr;
 
@@ -26,7 +27,9 @@ struct sdr_cntr {
 	struct fid_peer_cntr *owner;
 	atomic_int refs;
 	_Atomic uint64_t val, err;
-	uint64_t polled_val, polled_err; /* at the last fi_poll */
+	uint64_t polled_val, polled_err;     /* at the last fi_poll */
+	_Atomic uint64_t last_val, last_err; /* read last */
+	struct sdr_yield yield;		     /* of those who spin */
 	struct sdr_wait wait;
 	struct sdr_pset eps;
 };
