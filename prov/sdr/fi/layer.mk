@@ -133,9 +133,13 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_search.c \
 	prov/sdr/fi/sdr_srx.c \
 	prov/sdr/fi/sdr_srx.h \
+	prov/sdr/fi/sdr_srx_meet.c \
+	prov/sdr/fi/sdr_srx_meet.h \
 	prov/sdr/fi/sdr_srx_peer.c \
 	prov/sdr/fi/sdr_srx_post.c \
 	prov/sdr/fi/sdr_srx_post.h \
+	prov/sdr/fi/sdr_srx_recv.c \
+	prov/sdr/fi/sdr_srx_recv.h \
 	prov/sdr/fi/sdr_srx_shared.c \
 	prov/sdr/fi/sdr_srx_shared.h \
 	prov/sdr/fi/sdr_stats.c \

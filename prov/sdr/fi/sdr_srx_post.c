@@ -14,6 +14,7 @@
 #include "sdr_ep_done.h"
 #include "sdr_post.h"
 #include "sdr_prov.h"
+#include "sdr_srx_meet.h"
 #include "sdr_srx_post.h"
 #include "sdr_srx_shared.h"
 
