@@ -16,6 +16,8 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_atomic_map.h \
 	prov/sdr/fi/sdr_av.c \
 	prov/sdr/fi/sdr_av.h \
+	prov/sdr/fi/sdr_av_insert.c \
+	prov/sdr/fi/sdr_av_insert.h \
 	prov/sdr/fi/sdr_av_table.c \
 	prov/sdr/fi/sdr_av_table.h \
 	prov/sdr/fi/sdr_cache.c \
