@@ -151,6 +151,8 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_tclass.h \
 	prov/sdr/fi/sdr_wait.c \
 	prov/sdr/fi/sdr_wait.h \
+	prov/sdr/fi/sdr_write_ext.c \
+	prov/sdr/fi/sdr_write_ext.h \
 	prov/sdr/fi/sdr_write_in.c \
 	prov/sdr/fi/sdr_write_in.h \
 	prov/sdr/fi/sdr_work.c \

@@ -27,7 +27,7 @@
 #include "sdr_ep_view.h"
 #include "sdr_notes.h"
 #include "sdr_prov.h"
-#include "sdr_write_in.h"
+#include "sdr_write_ext.h"
 
 /* The gauge code_why is the decision's number + 1. */
 _Static_assert(FI_SDR_WHY_PARITY == SDR_CHOICE_PARITY + 1 &&

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Writes of peers into regions, on a datagram endpoint (sdr_write_in.c).  All under the endpoint's
- * lock.
+ * Writes of peers into regions, on a datagram endpoint (sdr_write_in.c), for what brings their
+ * datagrams (sdr_dgram.c) and for the application's calls (sdr_write_ext.c).  All under the
+ * endpoint's lock.
  */
 #ifndef SDR_WRITE_IN_H
 #define SDR_WRITE_IN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct fi_sdr_notify;
-struct fi_sdr_rma_stats;
-struct fi_sdr_view;
+#include <rdma/fabric.h>
+
+#include "base/sdr_htab.h"
+#include "base/sdr_list.h"
+
+#include "sdr_notes.h"
+
 struct sdr_ep;
+struct sdr_link;
+struct sdr_rcv_handle;
+struct sdr_region;
 struct sdr_uc_addr;
 
 /* writes that are bound, or over and still to be told of, of all links */
@@ -23,17 +32,32 @@ struct sdr_uc_addr;
 /* numbers that a link may be ahead of what was seen of it; beyond it asks anew */
 #define SDR_WRITE_JUMP_MAX 65536u
 
+struct sdr_write {
+	struct sdr_list list; /* link->ops, or links->told */
+	struct sdr_hnode by_id;
+	uint64_t id;
+	struct sdr_link *link;	  /* NULL: over */
+	struct sdr_rcv_handle *h; /* bound */
+	const struct sdr_region *region;
+	uint64_t key, data, len, charge;
+	uint8_t *va;
+	uint32_t msn;
+	bool has_data, sent;
+	fi_addr_t src;
+	struct sdr_note note;
+};
+
+static inline struct sdr_write *sdr_write_by(struct sdr_list *e)
+{
+	return sdr_container(e, struct sdr_write, list);
+}
+
 void sdr_writes_open(struct sdr_ep *ep);
 void sdr_writes_close(struct sdr_ep *ep);
 /* WRITE, WRITE_ALL, SENT. */
 void sdr_write_input(struct sdr_ep *ep, const struct sdr_uc_addr *from, uint8_t type,
 		     const uint8_t *p, size_t len);
-
-/* The calls of fi_ext_sdr.h. */
-int sdr_writes_notify(struct sdr_ep *ep, const struct fi_sdr_notify *how);
-int sdr_writes_list(struct sdr_ep *ep, uint64_t *ids, size_t n);
-int sdr_write_view(struct sdr_ep *ep, uint64_t id, struct fi_sdr_view *view);
-int sdr_write_end(struct sdr_ep *ep, uint64_t id);
-int sdr_writes_stats(struct sdr_ep *ep, struct fi_sdr_rma_stats *out);
+/* Its slot is unbound: nothing is written by it any more.  quiet: who ends it knows. */
+void sdr_write_over(struct sdr_write *w, bool quiet);
 
 #endif /* SDR_WRITE_IN_H */
