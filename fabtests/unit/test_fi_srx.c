@@ -607,6 +607,50 @@ static void end__endpoint_closes(void **state)
 	close_world(); /* with a receive posted */
 }
 
+static void *close_first(void *arg)
+{
+	(void)arg;
+	close_in(0);
+	return NULL;
+}
+
+/*
+ * An endpoint that lingers has kept a message whose sender gets a name: the receive that waits for
+ * him has not met it, and is the other endpoint's to use.
+ */
+static void end__endpoint_lingers(void **state)
+{
+	struct timespec ts = { .tv_nsec = 200000000 };
+	struct sockaddr_in nobody = { .sin_family = AF_INET };
+	struct sockaddr_storage name;
+	size_t len = sizeof(name);
+	fi_addr_t away;
+	pthread_t t;
+
+	(void)state;
+	open_world(&(struct opts){ .caps = FI_MSG | FI_TAGGED | FI_DIRECTED_RECV });
+	nobody.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	nobody.sin_port = htons(9);
+	assert_int_equal(fi_av_insert(w.av, &nobody, 1, &away, 0, NULL), 1);
+	assert_ok(fi_getname(&w.out[1]->fid, &name, &len));
+	assert_ok(fi_av_remove(w.av, &w.to_out[1], 1, 0));
+	say(1, 0, "who?");
+	settle(1, 0);
+	for (int i = 0; i < 3; i++)
+		assert_ok(fi_recv(w.srx, w.buf[i], 64, NULL, w.to_out[1], &w.ctx[i]));
+	quiet();
+	assert_ok(fi_inject(w.in[0], "?", 2, away));
+	assert_int_equal(pthread_create(&t, NULL, close_first, NULL), 0);
+	nanosleep(&ts, NULL);
+	assert_int_equal(fi_av_insert(w.av, &name, 1, &w.to_out[1], 0, NULL), 1);
+	pthread_join(t, NULL);
+	for (int i = 0; i < 3; i++) {
+		say(1, 1, "me");
+		expect_at(1, i, "me");
+	}
+	close_world();
+}
+
 static void end__msg_endpoints(void **state)
 {
 	struct fi_cq_tagged_entry c;
@@ -798,6 +842,7 @@ int main(void)
 		cmocka_unit_test(call__rx_cq_data),
 		cmocka_unit_test(call__refused),
 		cmocka_unit_test(end__endpoint_closes),
+		cmocka_unit_test(end__endpoint_lingers),
 		cmocka_unit_test(end__msg_endpoints),
 		cmocka_unit_test(threads__storm),
 		cmocka_unit_test(threads__close),

@@ -67,20 +67,35 @@ static void srx_let_go(struct sdr_srx_shared *x, struct sdr_ep *ep)
 }
 
 /*
- * Both locks held, ours let go in between.  1: the receive is used up, and perhaps gone; 0: not
- * yet, look for another message; or -FI_ENOMEM, and nothing has changed.
+ * It has not met the message after all.  If it waited in its line, it does again, or ends, when it
+ * was canceled or used up while we had let go of our lock.
  */
-static int srx_meet(struct sdr_srx_shared *x, struct srx_msg *m, struct sdr_srx_recv *r)
+static void srx_unmet(struct sdr_srx_shared *x, struct sdr_ep *ep, struct sdr_srx_recv *r)
+{
+	if (!r->retired && sdr_list_empty(&r->link))
+		sdr_srx_enqueue(x, r);
+	if (!r->retired || r->refs)
+		return;
+	sdr_srx_report_cancel(ep, r);
+	sdr_slab_free(&x->recvs, r);
+}
+
+/*
+ * Both locks held, ours let go in between.  1: the receive is used up, and perhaps gone; 0: not
+ * yet, look for another message; or -FI_ENOMEM, and nothing has changed.  waits: it is in its line.
+ */
+static int srx_meet(struct sdr_srx_shared *x, struct srx_msg *m, struct sdr_srx_recv *r, bool waits)
 {
 	struct sdr_rel_rr rr = { .niov = 0 };
 	struct sdr_ep *ep = m->ep;
-	uint64_t off = r->off;
+	uint64_t off = r->off, end;
 	bool last;
 	int ret;
 
 	SDR_ASSERT(m->u && ep->rel);
 	m->claimed = true;
 	last = sdr_srx_lend(ep, r, m->len, &rr);
+	end = r->off;
 	pthread_mutex_unlock(&x->lock);
 	ret = sdr_rel_meet(ep->rel, m->u, &rr);
 	pthread_mutex_lock(&x->lock);
@@ -89,7 +104,9 @@ static int srx_meet(struct sdr_srx_shared *x, struct srx_msg *m, struct sdr_srx_
 		sdr_slab_free(&x->msgs, m);
 		return last;
 	}
-	sdr_srx_unlend(r, off);
+	sdr_srx_unlend(r, off, end);
+	if (waits)
+		srx_unmet(x, ep, r);
 	if (ret == -EIO) /* its endpoint is at its end, where the message goes, too */
 		return 0;
 	m->claimed = false;
@@ -113,6 +130,7 @@ int sdr_srx_shared_post(struct sdr_srx_shared *x, const struct sdr_rel_rr *rr, f
 		goto out;
 	}
 	sdr_list_init(&r->link);
+	r->turn = x->turns++;
 	r->kind = rr->kind;
 	r->niov = rr->niov;
 	r->multi = rr->flags & SDR_REL_R_MULTI;
@@ -132,7 +150,7 @@ int sdr_srx_shared_post(struct sdr_srx_shared *x, const struct sdr_rel_rr *rr, f
 
 		srx_hold(x, ep);
 		m = srx_kept(x, r);
-		ret = m && m->ep == ep ? srx_meet(x, m, r) : 0;
+		ret = m && m->ep == ep ? srx_meet(x, m, r, false) : 0;
 		srx_let_go(x, ep);
 		if (ret)
 			break;
@@ -143,7 +161,7 @@ int sdr_srx_shared_post(struct sdr_srx_shared *x, const struct sdr_rel_rr *rr, f
 		goto out;
 	}
 	if (ret <= 0)
-		sdr_list_add_tail(&r->link, &x->posted[tagged]);
+		sdr_srx_enqueue(x, r);
 	ret = 0;
 out:
 	pthread_mutex_unlock(&x->lock);
@@ -274,7 +292,7 @@ void sdr_srx_renamed(void *user)
 				m->src = sdr_ep_source(ep, sdr_rel_kept_peer(m->u));
 		}
 	}
-	while ((m = srx_found(x, ep, &r)) && srx_meet(x, m, r) >= 0)
+	while ((m = srx_found(x, ep, &r)) && srx_meet(x, m, r, true) >= 0)
 		;
 	pthread_mutex_unlock(&x->lock);
 }

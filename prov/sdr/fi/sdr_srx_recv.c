@@ -85,13 +85,27 @@ bool sdr_srx_lend(struct sdr_ep *ep, struct sdr_srx_recv *r, uint64_t len, struc
 	return !r->multi || r->retired;
 }
 
-void sdr_srx_unlend(struct sdr_srx_recv *r, uint64_t off)
+void sdr_srx_unlend(struct sdr_srx_recv *r, uint64_t off, uint64_t end)
 {
 	if (!r->multi)
 		return;
+	SDR_ASSERT(r->refs && r->off >= end);
 	r->refs--;
+	if (r->off != end)
+		return;
 	r->off = off;
-	r->retired = false;
+	r->retired = r->canceled;
+}
+
+void sdr_srx_enqueue(struct sdr_srx_shared *x, struct sdr_srx_recv *r)
+{
+	struct sdr_list *line = &x->posted[sdr_srx_line(r->kind)], *l = line->prev;
+
+	SDR_ASSERT_HELD(&x->lock);
+	SDR_ASSERT(sdr_list_empty(&r->link) && !r->retired);
+	while (l != line && sdr_container(l, struct sdr_srx_recv, link)->turn > r->turn)
+		l = l->prev;
+	sdr_list_add_before(&r->link, l->next);
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@ struct sdr_srx_shared;
 
 struct sdr_srx_recv {
 	struct sdr_list link; /* x->posted, or unlinked when met */
+	uint64_t turn;	      /* among those that were posted */
 	uint8_t kind, niov;
 	bool multi;	     /* takes several messages, of which: */
 	bool retired;	     /* it takes no more */
@@ -50,8 +51,13 @@ struct sdr_srx_recv *sdr_srx_posted(struct sdr_srx_shared *x, uint8_t kind, fi_a
 struct sdr_srx_recv *sdr_srx_by_ctx(struct sdr_srx_shared *x, const void *ctx);
 /* A message of len gets this receive, or its next piece.  True: that was all of it. */
 bool sdr_srx_lend(struct sdr_ep *ep, struct sdr_srx_recv *r, uint64_t len, struct sdr_rel_rr *rr);
-/* What sdr_srx_lend did is undone: nothing has come into it.  No other thread has seen it. */
-void sdr_srx_unlend(struct sdr_srx_recv *r, uint64_t off);
+/*
+ * What sdr_srx_lend did is undone, bytes [off, end): nothing has come there.  They are lost to it
+ * where others got their pieces since.
+ */
+void sdr_srx_unlend(struct sdr_srx_recv *r, uint64_t off, uint64_t end);
+/* It waits in its line, behind those that were posted before it. */
+void sdr_srx_enqueue(struct sdr_srx_shared *x, struct sdr_srx_recv *r);
 /* To the queue of an endpoint, under its lock. */
 void sdr_srx_report_cancel(struct sdr_ep *ep, const struct sdr_srx_recv *r);
 

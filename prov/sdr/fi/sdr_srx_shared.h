@@ -29,7 +29,8 @@ struct sdr_srx_shared {
 	pthread_mutex_t lock; /* what follows; inside of ep->lock */
 	pthread_cond_t unpinned;
 	struct sdr_list eps;	   /* sdr_ep.srx_link */
-	struct sdr_list posted[2]; /* struct sdr_srx_recv; untagged, tagged */
+	struct sdr_list posted[2]; /* struct sdr_srx_recv; untagged, tagged: the oldest first */
+	uint64_t turns;		   /* receives that were posted so far */
 	struct sdr_list kept[2];   /* struct srx_msg, likewise */
 	struct sdr_slab recvs, msgs;
 	size_t min_multi; /* bytes */
