@@ -3,11 +3,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# GASNet-EX with ofi-conduit: its own tests, built.  The list of providers is fixed when GASNet is
-# configured (--with-ofi-provider=sdr), so there is a build of it for each column.
+# GASNet-EX, or GASNet 1.32, with ofi-conduit: its own tests, built.  The list of providers is fixed
+# when GASNet-EX is configured (--with-ofi-provider=sdr), so there is a build of it for each column;
+# 1.32 takes what FI_PROVIDER names, and both columns the same folder.  Without sshd on this host,
+# GASNET_SSH_CMD names what starts a command in its place.
 #
 # usage: gasnet.sh --sdr DIR [--tcp DIR] [OPTION]...
-#   --sdr DIR    the built folder ofi-conduit, configured for sdr (make tests has been run in it)
+#   --sdr DIR    the built folder ofi-conduit, configured for sdr (make tests-seq has been run in it)
 #   --tcp DIR    the same, configured for tcp; without it, there is no such column
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -15,7 +17,7 @@ stack_options "sdr tcp" "$@"
 build=${option[sdr]:-}
 [ -n "$build" ] && [ -d "$build" ] || stack_missing "no GASNet: give --sdr DIR, the built folder ofi-conduit, configured for sdr"
 [ -n "${option[tcp]:-}" ] || columns=sdr
-stack_begin "GASNet-EX ofi-conduit of $build"
+stack_begin "GASNet, ofi-conduit of $build"
 
 one() { # TEST
 	local dir=${option[$over]} runner
