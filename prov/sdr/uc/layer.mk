@@ -37,6 +37,10 @@ libsdr_uc_fault_a_SOURCES = \
 	prov/sdr/uc/fault/sdr_fault.c \
 	prov/sdr/uc/fault/sdr_fault.h \
 	prov/sdr/uc/fault/sdr_fault_delayq.c \
+	prov/sdr/uc/fault/sdr_fault_dice.c \
+	prov/sdr/uc/fault/sdr_fault_dice.h \
+	prov/sdr/uc/fault/sdr_fault_direct.c \
+	prov/sdr/uc/fault/sdr_fault_direct.h \
 	prov/sdr/uc/fault/sdr_fault_impl.h \
 	prov/sdr/uc/fault/sdr_fault_spec.c
 

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Fault injection as an engine.  Decides for each wire packet whether it is lost, doubled, spoilt
- * or held back, in the order in which packets are posted; the decisions depend on the seed and on a
- * packet's position alone.  Without delays a run is cut at the packets that something happens to
- * and goes on without a copy. When the inner engine takes fewer than it was given, the draws for
- * the rest are undone, so the same packets meet the same fate when they are posted again.
+ * Fault injection as an engine.  Each wire packet meets its fate (sdr_fault_dice.c) in the order in
+ * which packets are posted: in a blackout all are lost; without delays what is left goes to the
+ * inner engine at once (sdr_fault_direct.c), else it waits (sdr_fault_delayq.c).
  *
  * QPs are wrapped: who finds the engine through a QP finds this one.  Receiving is the inner
  * engine's.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/sdr_rand.h"
 #include "sdr_fault_impl.h"
+#include "sdr_fault_direct.h"
 
 static const struct sdr_uc_ops sdr_fault_ops;
 
@@ -24,193 +21,7 @@ static inline struct sdr_fault *sdr_fault_of(struct sdr_uc *uc)
 	return (struct sdr_fault *)uc;
 }
 
-static inline struct sdr_fault_qp *sdr_fault_qp_of(struct sdr_uc_qp *qp)
-{
-	return (struct sdr_fault_qp *)qp;
-}
-
-/* ---- dice ------------------------------------------------------------------------------------ */
-
-static void sdr_fault_dice_seed(struct sdr_fault_dice *d, uint64_t seed)
-{
-	int i;
-
-	memset(d, 0, sizeof(*d));
-	for (i = 0; i < SDR_FAULT_STREAMS; i++)
-		d->rng[i] = sdr_rand64(&seed);
-}
-
-/*
- * The fate of the next packet: SDR_FAULT_* flags.  Every stream in use moves, whatever the others
- * say.
- */
-unsigned int sdr_fault_draw(struct sdr_fault *f)
-{
-	struct sdr_fault_dice *d = &f->dice;
-	const struct sdr_fault_spec *s = &f->spec;
-	unsigned int fate = 0;
-
-	if (s->drop > 0) {
-		double u = sdr_rand_unit(&d->rng[SDR_FAULT_S_DROP]);
-
-		if (s->burst > 1 && s->drop < 1) {
-			d->bad = d->bad ? u >= f->go_good : u < f->go_bad;
-			fate |= d->bad ? SDR_FAULT_DROP : 0;
-		} else {
-			fate |= u < s->drop ? SDR_FAULT_DROP : 0;
-		}
-	}
-	if (s->dup > 0 && sdr_rand_unit(&d->rng[SDR_FAULT_S_DUP]) < s->dup)
-		fate |= SDR_FAULT_DUP;
-	if (s->reorder > 0 && sdr_rand_unit(&d->rng[SDR_FAULT_S_REORDER]) < s->reorder)
-		fate |= SDR_FAULT_REORDER;
-	if (s->corrupt > 0 && sdr_rand_unit(&d->rng[SDR_FAULT_S_CORRUPT]) < s->corrupt)
-		fate |= SDR_FAULT_CORRUPT;
-	if (fate & SDR_FAULT_DROP) {
-		d->drop++;
-		return SDR_FAULT_DROP;
-	}
-	d->dup += !!(fate & SDR_FAULT_DUP);
-	d->reorder += !!(fate & SDR_FAULT_REORDER);
-	d->corrupt += !!(fate & SDR_FAULT_CORRUPT);
-	return fate;
-}
-
-/* ---- packets that leave at once -------------------------------------------------------------- */
-
-/* v without its first pkts packets; pkts < sdr_fault_pkts(v). */
-static void sdr_fault_advance(struct sdr_uc_tx *v, uint32_t pkts)
-{
-	uint64_t bytes;
-
-	if (!pkts)
-		return;
-	bytes = (uint64_t)pkts * sdr_fault_qp_of(v->w.qp)->mtu;
-	v->buf += bytes;
-	v->len -= (uint32_t)bytes;
-	v->w.first += pkts;
-}
-
-/* Writes a descriptor for packets [pkt, pkt + n) of v. */
-static void sdr_fault_emit(struct sdr_fault *f, uint32_t i, const struct sdr_uc_tx *v, int d,
-			   uint32_t pkt, uint32_t n, uint32_t resume, unsigned int fate)
-{
-	struct sdr_uc_tx *o = &f->out[i];
-
-	*o = *v;
-	f->out_d[i] = d;
-	f->out_pkt[i] = resume;
-	if (v->kind == SDR_UC_TX_WRITE) {
-		uint64_t end = (uint64_t)(pkt + n) * sdr_fault_qp_of(v->w.qp)->mtu;
-
-		sdr_fault_advance(o, pkt);
-		if (end < v->len)
-			o->len -= (uint32_t)(v->len - end);
-		o->w.qp = sdr_fault_qp_of(v->w.qp)->inner;
-	}
-	if (fate & SDR_FAULT_CORRUPT)
-		o->flags |= SDR_UC_F_CORRUPT;
-}
-
-/*
- * Cuts descriptors from v[*d] on, first packet *pkt, into out.  Returns how many were written; *d,
- * *pkt move behind the last packet whose fate is drawn.
- */
-static uint32_t sdr_fault_cut(struct sdr_fault *f, const struct sdr_uc_tx *v, int n, int *d,
-			      uint32_t *pkt)
-{
-	uint32_t nout = 0;
-
-	for (; *d < n; ++*d, *pkt = 0) {
-		const struct sdr_uc_tx *t = &v[*d];
-		uint32_t total = sdr_fault_pkts(t), clean = *pkt;
-
-		/* One packet may need three: what was clean before it, itself, its double. */
-		while (*pkt < total && nout + 3 <= SDR_FAULT_OUT) {
-			uint32_t p = (*pkt)++;
-			unsigned int fate = sdr_fault_draw(f);
-
-			if (!fate)
-				continue;
-			if (p > clean)
-				sdr_fault_emit(f, nout++, t, *d, clean, p - clean, clean, 0);
-			clean = p + 1;
-			if (fate & SDR_FAULT_DROP)
-				continue;
-			sdr_fault_emit(f, nout++, t, *d, p, 1, p, fate);
-			if (fate & SDR_FAULT_DUP)
-				sdr_fault_emit(f, nout++, t, *d, p, 1, p + 1, fate);
-		}
-		if (*pkt > clean)
-			sdr_fault_emit(f, nout++, t, *d, clean, *pkt - clean, clean, 0);
-		if (*pkt < total || nout + 3 > SDR_FAULT_OUT)
-			break;
-	}
-	return nout;
-}
-
-/* Packet number of (d, pkt) counted from the first packet of v[from]. */
-static uint64_t sdr_fault_position(const struct sdr_uc_tx *v, int from, int d, uint32_t pkt)
-{
-	uint64_t n = pkt;
-
-	for (; from < d; from++)
-		n += sdr_fault_pkts(&v[from]);
-	return n;
-}
-
-static int sdr_fault_post_now(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
-{
-	int d = 0;
-
-	while (d < n) {
-		struct sdr_fault_dice before = f->dice;
-		uint32_t pkt = 0, nout;
-		uint64_t redo;
-		int start = d, taken;
-
-		nout = sdr_fault_cut(f, v, n, &d, &pkt);
-		taken = nout ? f->inner->ops->post(f->inner, f->out, (int)nout) : 0;
-		if (taken < (int)nout) {
-			const struct sdr_uc_tx *o = &f->out[taken];
-
-			d = f->out_d[taken];
-			pkt = f->out_pkt[taken];
-			/*
-			 * Taken in part: it starts further on now.  (A double does not, it is one
-			 * packet.)
-			 */
-			if (o->kind == SDR_UC_TX_WRITE && o->w.first > v[d].w.first + pkt)
-				pkt = o->w.first - v[d].w.first;
-			redo = sdr_fault_position(v, start, d, pkt);
-			f->dice = before;
-			while (redo--)
-				sdr_fault_draw(f);
-		}
-		if (d < n && pkt == sdr_fault_pkts(&v[d])) {
-			d++;
-			pkt = 0;
-		}
-		if (d < n)
-			sdr_fault_advance(&v[d], pkt);
-		if (taken < (int)nout)
-			break;
-	}
-	return d;
-}
-
-static void sdr_fault_post_black(struct sdr_fault *f, const struct sdr_uc_tx *v, int n)
-{
-	int d;
-
-	for (d = 0; d < n; d++) {
-		uint32_t p = sdr_fault_pkts(&v[d]);
-
-		f->queue_drop += p;
-		while (p--)
-			sdr_fault_draw(f);
-	}
-}
+/* ---- posting --------------------------------------------------------------------------------- */
 
 static int sdr_fault_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
 {

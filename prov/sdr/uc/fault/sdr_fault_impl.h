@@ -4,7 +4,9 @@
  * Insides of fault injection, shared by its files only.
  *
  *   sdr_fault_spec.c  the text
- *   sdr_fault.c       the engine: operations, the dice, packets that leave at once
+ *   sdr_fault.c       the engine: its operations
+ *   sdr_fault_dice.c  what happens to the next packet
+ *   sdr_fault_direct.c  packets that leave at once
  *   sdr_fault_delayq.c  packets that leave later: rate, delay, jitter, reordering
  */
 #ifndef SDR_FAULT_IMPL_H
@@ -12,6 +14,7 @@
 
 #include "base/sdr_ring.h"
 #include "sdr_fault.h"
+#include "sdr_fault_dice.h"
 
 #define SDR_FAULT_OUT	  128u	 /* descriptors handed to the inner engine in one call */
 #define SDR_FAULT_BUF_LEN 65536u /* bytes of a buffer that holds copies of packets */
@@ -27,30 +30,6 @@
 /* or the time of up to so many packets at the rate, if that is longer */
 #define SDR_FAULT_HOLD_PKTS 8u
 #define SDR_FAULT_RETRY_NS  50000ull /* wait after the inner engine took no more */
-
-enum { /* what happens to a packet */
-       SDR_FAULT_DROP = 1,
-       SDR_FAULT_DUP = 2,
-       SDR_FAULT_REORDER = 4,
-       SDR_FAULT_CORRUPT = 8,
-};
-
-/* Each kind of fault has its own random stream: turning one on does not move the others. */
-enum sdr_fault_stream {
-	SDR_FAULT_S_DROP,
-	SDR_FAULT_S_DUP,
-	SDR_FAULT_S_REORDER,
-	SDR_FAULT_S_CORRUPT,
-	SDR_FAULT_S_TIME,
-	SDR_FAULT_STREAMS
-};
-
-/* Everything that a draw changes, so that draws for packets which were not taken can be undone. */
-struct sdr_fault_dice {
-	uint64_t rng[SDR_FAULT_STREAMS];
-	bool bad; /* Gilbert-Elliott: inside a burst */
-	uint64_t drop, dup, reorder, corrupt;
-};
 
 struct sdr_fault_qp {
 	struct sdr_uc_qp qp;
@@ -115,7 +94,10 @@ struct sdr_fault {
 	uint32_t out_pkt[SDR_FAULT_OUT]; /* packet */
 };
 
-unsigned int sdr_fault_draw(struct sdr_fault *f);
+static inline struct sdr_fault_qp *sdr_fault_qp_of(struct sdr_uc_qp *qp)
+{
+	return (struct sdr_fault_qp *)qp;
+}
 
 static inline uint32_t sdr_fault_pkts(const struct sdr_uc_tx *t)
 {
