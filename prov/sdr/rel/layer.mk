@@ -24,6 +24,12 @@ libsdr_rel_path_a_SOURCES = \
 	prov/sdr/rel/path/sdr_cc.h \
 	prov/sdr/rel/path/sdr_auto_burst.c \
 	prov/sdr/rel/path/sdr_auto_burst.h \
+	prov/sdr/rel/path/sdr_auto_cruise.c \
+	prov/sdr/rel/path/sdr_auto_cruise.h \
+	prov/sdr/rel/path/sdr_auto_cut.c \
+	prov/sdr/rel/path/sdr_auto_cut.h \
+	prov/sdr/rel/path/sdr_auto_drain.c \
+	prov/sdr/rel/path/sdr_auto_drain.h \
 	prov/sdr/rel/path/sdr_auto_start.c \
 	prov/sdr/rel/path/sdr_auto_start.h \
 	prov/sdr/rel/path/sdr_auto_target.c \

@@ -2,11 +2,13 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The state of `auto` in sdr_cc.state, for sdr_cc_auto.c with its parts (sdr_auto_start.c,
- * sdr_auto_burst.c, sdr_auto_target.c) and for tests: nobody else looks inside.
+ * sdr_auto_cruise.c, sdr_auto_drain.c, sdr_auto_cut.c, sdr_auto_burst.c, sdr_auto_target.c) and for
+ * tests: nobody else looks inside.
  */
 #ifndef SDR_CC_AUTO_H
 #define SDR_CC_AUTO_H
 
+#include "base/sdr_rand.h"
 #include "rel/path/sdr_blame.h"
 #include "rel/path/sdr_burst.h"
 #include "rel/path/sdr_cc.h"
@@ -66,6 +68,13 @@ static inline struct sdr_auto *sdr_auto_state(struct sdr_cc *cc)
 static inline const struct sdr_auto *sdr_auto_look(const struct sdr_cc *cc)
 {
 	return (const struct sdr_auto *)(const void *)cc->state;
+}
+
+static inline uint64_t sdr_auto_random(const struct sdr_cc *cc, uint64_t now)
+{
+	uint64_t seed = now ^ cc->delivered << 20 ^ cc->srtt;
+
+	return sdr_rand64(&seed);
 }
 
 #endif /* SDR_CC_AUTO_H */

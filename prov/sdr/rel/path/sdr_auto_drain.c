@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * When a flow under `auto` empties its queue, so that everybody sees how long the path is.
+ *
+ * Every two seconds or so, sooner at first, with some chance in it; and together with whoever is
+ * seen to drain: the queue is shorter than all since the last one, or another path of the
+ * connection says so.  Not where an application leaves the path as empty as it gets, nor where
+ * little is in flight.  A drain lasts a round trip, and the window does not grow in the rounds
+ * behind it.
+ *
+ * No timers and no clock: drain_at is looked at when a round is over.
+ */
+#include <math.h>
+#include "rel/path/sdr_auto_drain.h"
+#include "rel/path/sdr_cc_auto.h"
+
+#define SDR_AUTO_FROZEN_DRAIN 3u
+#define SDR_AUTO_DRAIN_EMPTY  0.25 /* of the window in flight: no drain is needed */
+/* round trips between two drains, and between two whoever begins, the end of START counted as one;
+ * and half as many more by chance */
+#define SDR_AUTO_DRAIN_RTTS	   72u
+#define SDR_AUTO_DRAIN_APART	   40u
+#define SDR_AUTO_DRAIN_APART_FIRST 16u
+#define SDR_AUTO_DRAIN_ROUNDS	   24u /* and on a near path so many rounds */
+/* ns: the round trip that counts in these */
+#define SDR_AUTO_DRAIN_RTT_MIN (2 * 1000000ull)
+#define SDR_AUTO_DRAIN_RTT_MAX (25 * 1000000ull)
+/* a queue shorter than all since the last drain, by a share and by a share of the target */
+#define SDR_AUTO_JOIN_SHARE  0.8
+#define SDR_AUTO_JOIN_TARGET 0.1
+#define SDR_AUTO_MOST_NS     (30 * 1000000000ull) /* in which the largest rate seen halves */
+
+/* The round trip by which drains are timed. */
+static uint64_t auto_beat(const struct sdr_cc *cc)
+{
+	uint64_t base = sdr_auto_look(cc)->queue.base;
+
+	if (!base)
+		base = cc->known.rtt_ns ? cc->known.rtt_ns : cc->rtt_guess;
+	if (base < SDR_AUTO_DRAIN_RTT_MIN)
+		return SDR_AUTO_DRAIN_RTT_MIN;
+	return base < SDR_AUTO_DRAIN_RTT_MAX ? base : SDR_AUTO_DRAIN_RTT_MAX;
+}
+
+/* So many round trips from now, and up to half as many more. */
+static uint64_t auto_after(const struct sdr_cc *cc, uint64_t now, uint32_t trips)
+{
+	uint64_t ns = trips * auto_beat(cc);
+
+	return now + ns + sdr_auto_random(cc, now) % (ns / 2);
+}
+
+void sdr_auto_drain_wait(struct sdr_cc *cc, uint64_t now, uint32_t trips)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+
+	a->phase = SDR_AUTO_CRUISE;
+	a->frozen = SDR_AUTO_FROZEN_DRAIN;
+	a->pace = 1;
+	a->quiet = 0;
+	a->drain_at = auto_after(cc, now, trips);
+}
+
+/* Another path of the connection empties its queue: it may be the same. */
+static bool auto_drains_too(const struct sdr_cc *cc, uint64_t now)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	uint64_t at = cc->bond ? cc->bond->drain_ns : 0;
+
+	return at > a->drained_at && now < at + a->queue.base;
+}
+
+static bool auto_drains(const struct sdr_cc *cc, uint64_t now, double target)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double queue = (double)a->queue.queue;
+	uint32_t apart = a->drains ? SDR_AUTO_DRAIN_APART : SDR_AUTO_DRAIN_APART_FIRST;
+
+	/* who is on a path with a packet now and then makes no queue */
+	if (sdr_qdelay_near(a->queue.base) && a->rounds < a->drained + SDR_AUTO_DRAIN_ROUNDS)
+		return false;
+	if (now > a->drain_at || auto_drains_too(cc, now))
+		return true;
+	return a->drained_at && now > a->drained_at + apart * auto_beat(cc) &&
+	       queue < a->shortest * SDR_AUTO_JOIN_SHARE - SDR_AUTO_JOIN_TARGET * target;
+}
+
+void sdr_auto_drain_round(struct sdr_cc *cc, uint64_t now)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+
+	if (now <= a->drain_end)
+		return;
+	if (a->drained_at)
+		a->rival.most *= exp2(-(double)(now - a->drained_at) / SDR_AUTO_MOST_NS);
+	a->drained_at = now;
+	a->drains++;
+	a->drained = a->rounds;
+	a->shortest = HUGE_VAL;
+	sdr_auto_drain_wait(cc, now, SDR_AUTO_DRAIN_RTTS);
+}
+
+void sdr_auto_drain_look(struct sdr_cc *cc, uint64_t now, uint64_t target, bool app_limited)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double queue = (double)a->queue.queue, aim = (double)target;
+
+	if (app_limited && queue < aim) {
+		/* the path is as empty as it gets */
+		a->drain_at = auto_after(cc, now, SDR_AUTO_DRAIN_FIRST);
+	} else if (auto_drains(cc, now, aim)) {
+		a->phase = SDR_AUTO_DRAIN;
+		if (cc->bond && !auto_drains_too(cc, now))
+			cc->bond->drain_ns = now;
+		a->drain_end = now + a->queue.base;
+		if (sdr_qdelay_near(a->queue.base))
+			a->drain_end += a->queue.queue;
+	}
+	if (a->drained_at && now > a->drained_at + SDR_AUTO_FROZEN_DRAIN * a->queue.base)
+		a->shortest = fmin(a->shortest, queue);
+}
+
+/* So little of ours is on its way that a drain would not empty the path more. */
+static bool auto_is_empty(const struct sdr_cc *cc, const struct sdr_cc_ack *ack)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+
+	return a->phase == SDR_AUTO_CRUISE && ack->bytes && a->queue.base >= SDR_QDELAY_FAR_NS &&
+	       (double)ack->inflight < SDR_AUTO_DRAIN_EMPTY * a->win;
+}
+
+void sdr_auto_drain_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
+{
+	if (auto_is_empty(cc, ack))
+		sdr_auto_state(cc)->drain_at = auto_after(cc, ack->now, SDR_AUTO_DRAIN_RTTS);
+}
