@@ -120,6 +120,10 @@ if HAVE_VERBS
 libsdr_uc_verbs_a_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs.c \
 	prov/sdr/uc/verbs/sdr_verbs_bad.c \
+	prov/sdr/uc/verbs/sdr_verbs_bind.c \
+	prov/sdr/uc/verbs/sdr_verbs_bind.h \
+	prov/sdr/uc/verbs/sdr_verbs_break.c \
+	prov/sdr/uc/verbs/sdr_verbs_break.h \
 	prov/sdr/uc/verbs/sdr_verbs_crew.c \
 	prov/sdr/uc/verbs/sdr_verbs_crew.h \
 	prov/sdr/uc/verbs/sdr_verbs_ctl.c \
@@ -127,6 +131,7 @@ libsdr_uc_verbs_a_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs_dev.c \
 	prov/sdr/uc/verbs/sdr_verbs_far.c \
 	prov/sdr/uc/verbs/sdr_verbs_impl.h \
+	prov/sdr/uc/verbs/sdr_verbs_key.c \
 	prov/sdr/uc/verbs/sdr_verbs_key.h \
 	prov/sdr/uc/verbs/sdr_verbs_key_mr.c \
 	prov/sdr/uc/verbs/sdr_verbs_key_mw.c \

@@ -4,25 +4,18 @@
  * The verbs engine's life: from an address to a device and its queues, and what it reports of
  * itself.
  *
- * An engine is bound to one GID of one port, or to all of one family, and to the same IP address
- * with a UDP port by an ordinary socket (a soft engine inside it), which is where peers meet it.
- * Completion queues are polled, never waited for by the engine itself; a caller that wants to sleep
- * arms them and sleeps on one descriptor for queues, socket and device.
- *
- * A device that fails, its control queue pair or a queue that the device disables, or a port that
- * stays down for SDR_VERBS_DOWN_NS, breaks the engine: poll says so once, with a reason as text.
- * A port that is down for less is like any other silence on the path, unless the device gives queue
- * pairs up for it.  A queue pair of a QP that fails breaks that QP only (sdr_verbs_bad.c): its peer
- * can make it fail.
+ * An engine is bound to one GID of one port, or to all of one family (sdr_verbs_bind.c), and to
+ * the same IP address with a UDP port by an ordinary socket (a soft engine inside it), which is
+ * where peers meet it.  Completion queues are polled, never waited for by the engine itself; a
+ * caller that wants to sleep arms them and sleeps on one descriptor for queues, socket and device.
+ * How all that breaks: sdr_verbs_break.c.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "uc/sdr_uc_net.h"
@@ -30,178 +23,12 @@
 
 static const struct sdr_uc_ops sdr_verbs_ops;
 
-bool sdr_verbs_is(const struct sdr_uc *uc)
+static bool sdr_verbs_is(const struct sdr_uc *uc)
 {
 	return uc->ops == &sdr_verbs_ops;
 }
 
-uint64_t sdr_verbs_now(struct sdr_uc *uc)
-{
-	struct timespec ts;
-
-	(void)uc;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
-
-static void sdr_verbs_break_now(struct sdr_verbs *v, int err, const char *what)
-{
-	int none = 0;
-
-	if (atomic_compare_exchange_strong(&v->err, &none, err))
-		snprintf(v->reason, sizeof(v->reason), "%s: %s", v->device, what);
-}
-
-void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what)
-{
-	unsigned long long none = 0;
-
-	if (err != -EIO)
-		sdr_verbs_break_now(v, err, what);
-	else if (atomic_compare_exchange_strong(&v->failed_at, &none, sdr_verbs_now(&v->uc)))
-		snprintf(v->failed, sizeof(v->failed), "%s", what);
-}
-
-void sdr_verbs_fail_check(struct sdr_verbs *v, uint64_t now)
-{
-	uint64_t at = atomic_load(&v->failed_at);
-	struct ibv_port_attr port;
-
-	/* at may be later than now */
-	if (!at || now < at + SDR_VERBS_FAIL_NS || atomic_load(&v->err))
-		return;
-	if (!v->ibv->query_port(v->pd->ctx, v->port, &port) && port.state != IBV_PORT_ACTIVE)
-		sdr_verbs_break_now(v, -ENETDOWN, SDR_VERBS_DOWN_WORDS);
-	else
-		sdr_verbs_break_now(v, -EIO, v->failed);
-}
-
 /* ---- opening --------------------------------------------------------------------------------- */
-
-/* Takes over what the engine is bound to, and the other addresses that it could be met at. */
-static int sdr_verbs_bind(struct sdr_verbs *v, const struct sdr_uc_dev *list, unsigned int n,
-			  const struct sdr_uc_dev *found, const struct sdr_verbs_attr *a)
-{
-	unsigned int i;
-
-	v->src = calloc(n, sizeof(*v->src));
-	if (!v->src)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		if (!strcmp(list[i].name, found->name) && list[i].port == found->port &&
-		    list[i].addr.ss_family == found->addr.ss_family &&
-		    !sdr_uc_addr_from_sockaddr(&v->src[v->nsrc].addr,
-					       (const struct sockaddr *)&list[i].addr))
-			v->src[v->nsrc++].gid_index = list[i].gid_index;
-	snprintf(v->device, sizeof(v->device), "%s", found->name);
-	v->port = found->port;
-	v->gid_index = found->gid_index;
-	v->mtu = found->mtu;
-	sdr_uc_addr_from_sockaddr(&v->addr, (const struct sockaddr *)&found->addr);
-	v->local = v->any ? a->bind : found->addr;
-	/* The port lies at the same place in both families. */
-	((struct sockaddr_in *)&v->local)->sin_port =
-		((const struct sockaddr_in *)&a->bind)->sin_port;
-	if (!a->late || !strcmp(a->late, "auto"))
-		v->keys = !strcmp(found->late, "root") ? &sdr_verbs_keys_root
-			  : !strcmp(found->late, "mw") ? &sdr_verbs_keys_mw
-						       : &sdr_verbs_keys_mr;
-	return 0;
-}
-
-/* The GID to be bound: of the named device or any, with the address or the first of its family. */
-static int sdr_verbs_choose(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
-{
-	struct sdr_uc_dev *list, *found = NULL;
-	struct sdr_uc_addr want, have;
-	unsigned int n, i;
-	int ret;
-
-	ret = sdr_verbs_list(&list, &n, v->reason, sizeof(v->reason));
-	if (ret)
-		return ret;
-	ret = sdr_uc_addr_from_sockaddr(&want, (const struct sockaddr *)&a->bind);
-	if (ret)
-		goto out;
-	for (v->any = true, i = 3; i < 19; i++)
-		v->any &= !want.b[i];
-	for (i = 0; i < n && !found; i++) {
-		if (a->device && strcmp(list[i].name, a->device))
-			continue;
-		if (sdr_uc_addr_from_sockaddr(&have, (struct sockaddr *)&list[i].addr) ||
-		    have.b[0] != want.b[0])
-			continue;
-		if (v->any || !memcmp(have.b + 3, want.b + 3, 16))
-			found = &list[i];
-	}
-	if (found) {
-		ret = sdr_verbs_bind(v, list, n, found, a);
-		goto out;
-	}
-	ret = -ENODEV;
-	if (!n && v->reason[0])
-		goto out;
-	if (a->device || !v->any)
-		ret = -EADDRNOTAVAIL;
-	snprintf(
-		v->reason, sizeof(v->reason),
-		"no active port of %s has this address as a RoCEv2 GID (rdma link; ibv_devinfo -v)",
-		a->device ? a->device : "an RDMA device");
-out:
-	free(list);
-	return ret;
-}
-
-static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
-{
-	uint32_t port = v->mtu;
-
-	if (a->late && strcmp(a->late, "auto")) {
-		v->keys = !strcmp(a->late, "mr")     ? &sdr_verbs_keys_mr
-			  : !strcmp(a->late, "mw")   ? &sdr_verbs_keys_mw
-			  : !strcmp(a->late, "root") ? &sdr_verbs_keys_root
-						     : NULL;
-		if (!v->keys) {
-			snprintf(v->reason, sizeof(v->reason),
-				 "late packets: \"%s\" is none of auto, root, mw, mr", a->late);
-			return -EINVAL;
-		}
-	}
-	if (a->mtu && (a->mtu < SDR_MTU_MIN || a->mtu > port || a->mtu % 4)) {
-		snprintf(
-			v->reason, sizeof(v->reason),
-			"mtu %u: expected a multiple of 4 from %u to the port's active MTU of %u bytes, or 0",
-			a->mtu, SDR_MTU_MIN, port);
-		return -EMSGSIZE;
-	}
-	v->port_mtu = port >= 4096   ? IBV_MTU_4096
-		      : port >= 2048 ? IBV_MTU_2048
-		      : port >= 1024 ? IBV_MTU_1024
-		      : port >= 512  ? IBV_MTU_512
-				     : IBV_MTU_256;
-	v->mtu = a->mtu ? a->mtu : port;
-	v->ctl_bound = a->mtu ? sdr_uc_ctl_of_mtu(a->mtu) : SDR_CTL_MAX;
-	v->rx_depth = a->rx_depth ? a->rx_depth : SDR_VERBS_RX_DEPTH;
-	v->tclass = (uint8_t)(a->dscp << 2);
-	v->tx_depth = a->tx_depth ? a->tx_depth : SDR_VERBS_TX_DEPTH;
-	if (v->rx_depth > SDR_UC_DEPTH_MAX || v->tx_depth > SDR_UC_DEPTH_MAX ||
-	    v->rx_depth < SDR_VERBS_BATCH) {
-		snprintf(v->reason, sizeof(v->reason),
-			 "queue depths %u and %u: expected %u to %u receives, up to %u sends",
-			 v->rx_depth, v->tx_depth, SDR_VERBS_BATCH, SDR_UC_DEPTH_MAX,
-			 SDR_UC_DEPTH_MAX);
-		return -EINVAL;
-	}
-	if (a->workers > SDR_WORKERS_MAX) {
-		snprintf(v->reason, sizeof(v->reason), "workers %u: expected 0 to %u", a->workers,
-			 SDR_WORKERS_MAX);
-		return -EINVAL;
-	}
-	while (v->tx_depth & (v->tx_depth - 1)) /* rings: a power of two */
-		v->tx_depth += v->tx_depth & -v->tx_depth;
-	v->inl = SDR_VERBS_INLINE;
-	return 0;
-}
 
 static int sdr_verbs_socket(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
 {
@@ -413,63 +240,28 @@ static void sdr_verbs_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
 	out->regs += atomic_load_explicit(&v->pd->regs, memory_order_relaxed);
 }
 
+uint32_t sdr_verbs_worker_stats_get(struct sdr_uc *uc, struct sdr_verbs_worker_stats *out,
+				    uint32_t max)
+{
+	struct sdr_verbs *v = sdr_verbs_of(uc);
+	struct sdr_verbs_crew *c = sdr_verbs_is(uc) ? v->crew : NULL;
+	uint32_t i;
+
+	for (i = 0; c && i < c->n && i < max; i++) {
+		struct sdr_verbs_worker *w = c->worker[i];
+
+		sdr_verbs_lane_lock(&w->lane);
+		out[i].pkts_rx = w->lane.st.pkts_rx;
+		out[i].bytes_rx = w->lane.st.bytes_rx;
+		out[i].pkts_helped = w->helped;
+		sdr_verbs_lane_unlock(&w->lane);
+	}
+	return c ? c->n : 0;
+}
+
 static void sdr_verbs_sockname(struct sdr_uc *uc, struct sdr_uc_addr *out)
 {
 	*out = sdr_verbs_of(uc)->addr;
-}
-
-int sdr_verbs_key_wait(struct sdr_verbs *v, struct ibv_cq *cq)
-{
-	uint64_t until = sdr_verbs_now(&v->uc) + SDR_VERBS_KEY_NS;
-	struct ibv_wc wc;
-	int n;
-
-	while (!(n = ibv_poll_cq(cq, 1, &wc))) {
-		if (sdr_verbs_now(&v->uc) > until) {
-			sdr_verbs_break(v, -ETIMEDOUT,
-					"the device did not set a key within a second (dmesg)");
-			return -ETIMEDOUT;
-		}
-	}
-	return n < 0 || wc.status != IBV_WC_SUCCESS ? -EIO : 0;
-}
-
-/* Of a grant of no bytes: there is no key, and devices check none. */
-static char sdr_verbs_nothing;
-
-static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, const struct sdr_mem *mem,
-			   void *mr, struct sdr_uc_grant *g)
-{
-	const struct sdr_verbs_range r = { buf, len, mem, NULL };
-	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
-	uint32_t i;
-	int ret;
-
-	(void)mr; /* found by its range */
-	memset(g, 0, sizeof(*g));
-	/* The data may be here before their slot is bound. */
-	for (i = 0; i < q->ntp; i++)
-		sdr_verbs_tp_ready(&q->tp[i]);
-	if (len) {
-		ret = q->v->keys->grant(q->v, &r, g);
-		if (ret)
-			return ret;
-	} else {
-		g->impl = &sdr_verbs_nothing;
-	}
-	q->v->st.grants++;
-	sdr_verbs_qp_expect(q, 1);
-	return 0;
-}
-
-static void sdr_verbs_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g)
-{
-	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
-
-	if (g->impl != &sdr_verbs_nothing && !sdr_verbs_pd_foreign(q->v->pd))
-		q->v->keys->end(q->v, g);
-	g->impl = NULL;
-	sdr_verbs_qp_expect(q, -1);
 }
 
 static void sdr_verbs_crew(struct sdr_uc *uc, const struct sdr_uc_crew *crew)

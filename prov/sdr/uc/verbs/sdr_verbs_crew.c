@@ -311,22 +311,3 @@ void sdr_verbs_crew_stats(struct sdr_verbs_crew *c, struct sdr_verbs_rx_stats *s
 		sdr_verbs_lane_unlock(l);
 	}
 }
-
-uint32_t sdr_verbs_worker_stats_get(struct sdr_uc *uc, struct sdr_verbs_worker_stats *out,
-				    uint32_t max)
-{
-	struct sdr_verbs *v = sdr_verbs_of(uc);
-	struct sdr_verbs_crew *c = sdr_verbs_is(uc) ? v->crew : NULL;
-	uint32_t i;
-
-	for (i = 0; c && i < c->n && i < max; i++) {
-		struct sdr_verbs_worker *w = c->worker[i];
-
-		sdr_verbs_lane_lock(&w->lane);
-		out[i].pkts_rx = w->lane.st.pkts_rx;
-		out[i].bytes_rx = w->lane.st.bytes_rx;
-		out[i].pkts_helped = w->helped;
-		sdr_verbs_lane_unlock(&w->lane);
-	}
-	return c ? c->n : 0;
-}

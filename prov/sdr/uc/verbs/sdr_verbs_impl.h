@@ -4,7 +4,9 @@
  * Inside of the verbs engine: the engine itself, one per endpoint.  Beside it:
  *
  *   sdr_verbs_pd.h    the device as this process uses it, shared by engines
- *   sdr_verbs_key.h   ways of giving leave to write
+ *   sdr_verbs_bind.h  what an engine is bound to
+ *   sdr_verbs_break.h how it breaks, and its clock
+ *   sdr_verbs_key.h   leave to write, and the ways of giving it
  *   sdr_verbs_ctl.h   UD queue pair and peers: control datagrams
  *   sdr_verbs_qp.h    one QP per peer, its transport QPs and slots
  *   sdr_verbs_tx.h    sending, registrations
@@ -25,6 +27,8 @@
 #include "uc/sdr_uc_net.h"
 #include "uc/soft/sdr_soft.h"
 #include "sdr_verbs.h"
+#include "sdr_verbs_bind.h"
+#include "sdr_verbs_break.h"
 #include "sdr_verbs_crew.h"
 #include "sdr_verbs_ctl.h"
 #include "sdr_verbs_key.h"
@@ -119,16 +123,6 @@ static inline struct sdr_verbs *sdr_verbs_of(struct sdr_uc *uc)
 {
 	return (struct sdr_verbs *)uc;
 }
-
-/*
- * Breaks the engine: the first reason stays.  what: a text.  With -EIO not at once: a device
- * disables queue pairs up when its port goes down and reports the port a moment later, so the cause
- * is looked for after SDR_VERBS_FAIL_NS.
- */
-void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what);
-void sdr_verbs_fail_check(struct sdr_verbs *v, uint64_t now);
-uint64_t sdr_verbs_now(struct sdr_uc *uc);
-bool sdr_verbs_is(const struct sdr_uc *uc);
 
 /* Path to a peer: its GID from its address, ours as bound or as routing has it. */
 int sdr_verbs_path(struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct ibv_ah_attr *ah);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Ways of giving leave to write into memory, and of ending it (sdr_verbs_key_mr.c, _mw.c, _root.c).
+ * Leave to write into memory (sdr_verbs_key.c), and the ways of giving and ending it
+ * (sdr_verbs_key_mr.c, _mw.c, _root.c).
  */
 #ifndef SDR_VERBS_KEY_H
 #define SDR_VERBS_KEY_H
@@ -29,5 +30,10 @@ struct sdr_verbs_keys {
  */
 int sdr_verbs_key_wait(struct sdr_verbs *v, struct ibv_cq *cq);
 extern const struct sdr_verbs_keys sdr_verbs_keys_mr, sdr_verbs_keys_mw, sdr_verbs_keys_root;
+
+/* sdr_uc_ops.grant, grant_end */
+int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, const struct sdr_mem *mem,
+		    void *mr, struct sdr_uc_grant *g);
+void sdr_verbs_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g);
 
 #endif /* SDR_VERBS_KEY_H */
