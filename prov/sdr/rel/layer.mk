@@ -57,8 +57,12 @@ libsdr_rel_path_a_SOURCES = \
 	prov/sdr/rel/path/sdr_pacer.h \
 	prov/sdr/rel/path/sdr_path_codec.c \
 	prov/sdr/rel/path/sdr_path_codec.h \
+	prov/sdr/rel/path/sdr_path_keys.c \
+	prov/sdr/rel/path/sdr_path_keys.h \
 	prov/sdr/rel/path/sdr_path_mem.c \
 	prov/sdr/rel/path/sdr_path_mem.h \
+	prov/sdr/rel/path/sdr_path_opens.c \
+	prov/sdr/rel/path/sdr_path_opens.h \
 	prov/sdr/rel/path/sdr_pmtu.c \
 	prov/sdr/rel/path/sdr_pmtu.h \
 	prov/sdr/rel/path/sdr_press.c \

@@ -7,17 +7,15 @@
  *
  * What is known has two keys: the peer's host, and as second choice the network that this is in,
  * which counts half.  A key is bytes to this file; what they are made of is for the connection to
- * say (conn/sdr_conn_known.c).  At most SDR_PATH_MEM_MAX keys, a list in the order in which they
- * were touched.
+ * say (conn/sdr_conn_known.c).  There are not many of them (sdr_path_keys.c).
  *
  * Several connections that begin at once must not each take the whole rate.  Those that began to
- * open within the last one and a quarter to two and a half round trips are counted, so that each
- * finds all the others when its handshake is over; and those that moved a noticeable share of the
- * rate (PATH_MOVER), in this second of the caller's clock or the last.  One that has opened and
- * moves little, as the connection over which two sides agree about others, does not count for long;
- * who is idle drops out by itself.  Opening makes no key, as what strangers say must not cost
- * memory; where nothing is known yet those that open together are counted for a few paths only,
- * that what they find out is shared, and what they send to find it out.
+ * open of late are counted (sdr_path_opens.c), and those that moved a noticeable share of the rate
+ * (PATH_MOVER), in this second of the caller's clock or the last.  One that has opened and moves
+ * little, as the connection over which two sides agree about others, does not count for long; who
+ * is idle drops out by itself.  Opening makes no key, as what strangers say must not cost memory;
+ * where nothing is known yet those that open together are counted for a few paths only, that what
+ * they find out is shared, and what they send to find it out.
  *
  * Knowledge fades: older than SDR_PATH_FRESH_NS the rate counts half, than SDR_PATH_OLD_NS a
  * quarter, and after SDR_PATH_LIFE_NS nothing is known.  What is told moves what is known: a rate
@@ -31,53 +29,20 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "base/sdr_assert.h"
-#include "base/sdr_htab.h"
-#include "base/sdr_list.h"
-#include "base/sdr_rand.h"
+#include "sdr_path_keys.h"
 #include "sdr_path_mem.h"
+#include "sdr_path_opens.h"
 
 #define PATH_SECOND_NS 1000000000ull
-#define PATH_SPAN_NS   2000000ull /* besides one and a quarter round trips */
 #define PATH_MOVER     32u	  /* of the rate: who moves less takes no share */
 #define PATH_NET_SHARE 2u	  /* what is known of another host of its network: 1 in */
 #define PATH_OTHER_NS  5000000ull /* round trips that differ by less are of the same path */
 #define PATH_PKTS_MAX  16384.0	  /* of losses: a new connection still learns its own */
-#define PATH_NEW       16u	  /* paths on which those are counted that find them out */
-#define PATH_NEW_NS    50000000u  /* the round trip of those, as long as it is unknown */
-
-/* Who began to open, of this span and the one before. */
-struct path_opens {
-	uint64_t span_ns; /* when it began */
-	uint32_t now, before;
-};
-
-struct path_entry {
-	struct sdr_hnode hnode;
-	struct sdr_list link; /* mem->touched */
-	struct sdr_path_key key;
-	struct sdr_path_facts f;
-	uint64_t touched_ns;
-	/* when f was found out; before the clock began, if negative */
-	int64_t found_ns;
-	/* who moves data, of this second and the one before, and how much together */
-	uint64_t second;
-	uint32_t movers, movers_before;
-	uint64_t moved, moved_before; /* bytes per second */
-	struct path_opens opens;
-};
-
-struct path_new {
-	struct sdr_path_key key; /* len 0: none */
-	struct path_opens opens;
-};
 
 struct sdr_path_mem {
-	struct sdr_htab keys;
-	struct sdr_list touched; /* the last one first */
-	uint64_t hash_key;
+	struct sdr_path_keys keys;
 	uint64_t news; /* calls of tell */
-	struct path_new fresh[PATH_NEW];
+	struct sdr_path_new fresh[SDR_PATH_NEW];
 	void (*lock)(void *arg);
 	void (*unlock)(void *arg);
 	void *arg;
@@ -89,25 +54,15 @@ struct sdr_path_mem *sdr_path_mem_new(uint64_t hash_key)
 
 	if (!m)
 		return NULL;
-	m->hash_key = hash_key;
-	sdr_list_init(&m->touched);
+	sdr_path_keys_init(&m->keys, hash_key);
 	return m;
-}
-
-static void path_drop(struct sdr_path_mem *m, struct path_entry *e)
-{
-	sdr_htab_del(&m->keys, &e->hnode);
-	sdr_list_del(&e->link);
-	free(e);
 }
 
 void sdr_path_mem_free(struct sdr_path_mem *m)
 {
 	if (!m)
 		return;
-	while (!sdr_list_empty(&m->touched))
-		path_drop(m, sdr_container(m->touched.next, struct path_entry, link));
-	sdr_htab_destroy(&m->keys);
+	sdr_path_keys_destroy(&m->keys);
 	free(m);
 }
 
@@ -131,90 +86,9 @@ static void path_unlock(struct sdr_path_mem *m)
 		m->unlock(m->arg);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------ */
-
-static uint64_t path_hash(const struct sdr_path_mem *m, const struct sdr_path_key *k)
-{
-	return sdr_hash64(k->b, k->len, m->hash_key);
-}
-
-static struct path_entry *path_find(const struct sdr_path_mem *m, const struct sdr_path_key *k)
-{
-	uint64_t h = path_hash(m, k);
-	struct sdr_hnode *n;
-
-	SDR_ASSERT(k->len <= SDR_PATH_KEY_MAX);
-	for (n = k->len ? sdr_htab_first(&m->keys, h) : NULL; n; n = n->next) {
-		struct path_entry *e = sdr_container(n, struct path_entry, hnode);
-
-		if (n->hash == h && e->key.len == k->len && !memcmp(e->key.b, k->b, k->len))
-			return e;
-	}
-	return NULL;
-}
-
-/* Behind all that were touched later. */
-static void path_place(struct sdr_path_mem *m, struct path_entry *e)
-{
-	struct sdr_list *at = &m->touched, *l = m->touched.prev;
-
-	/* Those of a file come in this order. */
-	if (l != &m->touched &&
-	    sdr_container(l, struct path_entry, link)->touched_ns >= e->touched_ns) {
-		sdr_list_add_tail(&e->link, &m->touched);
-		return;
-	}
-	for (l = m->touched.next; l != &m->touched; l = l->next) {
-		if (sdr_container(l, struct path_entry, link)->touched_ns <= e->touched_ns)
-			break;
-		at = l;
-	}
-	sdr_list_add_head(&e->link, at);
-}
-
-/* NULL: no memory. */
-static struct path_entry *path_make(struct sdr_path_mem *m, const struct sdr_path_key *k,
-				    uint64_t touched_ns)
-{
-	struct path_entry *e;
-
-	while (m->keys.n >= SDR_PATH_MEM_MAX) {
-		e = sdr_container(m->touched.prev, struct path_entry, link);
-		if (e->touched_ns > touched_ns)
-			return NULL;
-		path_drop(m, e);
-	}
-	e = calloc(1, sizeof(*e));
-	if (!e)
-		return NULL;
-	e->key = *k;
-	e->touched_ns = touched_ns;
-	if (sdr_htab_add(&m->keys, &e->hnode, path_hash(m, k))) {
-		free(e);
-		return NULL;
-	}
-	path_place(m, e);
-	return e;
-}
-
-static struct path_entry *path_touch(struct sdr_path_mem *m, const struct sdr_path_key *k,
-				     uint64_t now)
-{
-	struct path_entry *e = path_find(m, k);
-
-	if (!k->len || !e)
-		return k->len ? path_make(m, k, now) : NULL;
-	if (now > e->touched_ns) {
-		e->touched_ns = now;
-		sdr_list_del(&e->link);
-		path_place(m, e);
-	}
-	return e;
-}
-
 /* ---- who shares it --------------------------------------------------------------------------- */
 
-static void path_second(struct path_entry *e, uint64_t now)
+static void path_second(struct sdr_path_entry *e, uint64_t now)
 {
 	uint64_t second = now / PATH_SECOND_NS;
 	bool next = second == e->second + 1;
@@ -228,76 +102,21 @@ static void path_second(struct path_entry *e, uint64_t now)
 	e->second = second;
 }
 
-/* Of two spans the time since the last one began is at least one, at most two. */
-static uint64_t path_span_ns(uint64_t rtt_ns)
-{
-	return rtt_ns + rtt_ns / 4 + PATH_SPAN_NS;
-}
-
-static void path_span(struct path_opens *o, uint64_t len, uint64_t now)
-{
-	uint64_t age = now > o->span_ns ? now - o->span_ns : 0;
-
-	if (age < len)
-		return;
-	o->before = age < 2 * len ? o->now : 0;
-	o->now = 0;
-	o->span_ns = age < 2 * len ? o->span_ns + len : now;
-}
-
-/* One that began to open then is among them, or is to be. */
-static uint32_t path_opened(struct path_opens *o, uint64_t rtt_ns, uint64_t now, uint64_t opened)
-{
-	uint64_t len = path_span_ns(rtt_ns);
-
-	path_span(o, len, now);
-	return o->now + o->before + (opened + len < o->span_ns);
-}
-
-static uint32_t path_users(struct path_entry *e, uint64_t now, uint64_t opened)
+static uint32_t path_users(struct sdr_path_entry *e, uint64_t now, uint64_t opened)
 {
 	path_second(e, now);
 	return (e->movers > e->movers_before ? e->movers : e->movers_before) +
-	       path_opened(&e->opens, e->f.rtt_ns, now, opened);
-}
-
-/* NULL: nobody has begun to open there of late. */
-static struct path_new *path_new_find(struct sdr_path_mem *m, const struct sdr_path_key *k)
-{
-	for (uint32_t i = 0; i < PATH_NEW; i++)
-		if (k->len && m->fresh[i].key.len == k->len &&
-		    !memcmp(m->fresh[i].key.b, k->b, k->len))
-			return &m->fresh[i];
-	return NULL;
-}
-
-/* In place of the one that is the oldest. */
-static struct path_new *path_new_make(struct sdr_path_mem *m, const struct sdr_path_key *k,
-				      uint64_t now)
-{
-	struct path_new *n = &m->fresh[0];
-
-	for (uint32_t i = 1; i < PATH_NEW && n->key.len; i++)
-		if (!m->fresh[i].key.len || m->fresh[i].opens.span_ns < n->opens.span_ns)
-			n = &m->fresh[i];
-	*n = (struct path_new){ .key = *k, .opens.span_ns = now };
-	return n;
+	       sdr_path_opens_count(&e->opens, e->f.rtt_ns, now, opened);
 }
 
 static void path_open(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now)
 {
-	struct path_entry *e = path_find(m, k);
-	struct path_new *n;
+	struct sdr_path_entry *e = sdr_path_keys_find(&m->keys, k);
 
-	if (e) {
-		path_span(&e->opens, path_span_ns(e->f.rtt_ns), now);
-		e->opens.now++;
-	} else if (k->len) {
-		n = path_new_find(m, k);
-		n = n ? n : path_new_make(m, k, now);
-		path_span(&n->opens, path_span_ns(PATH_NEW_NS), now);
-		n->opens.now++;
-	}
+	if (e)
+		sdr_path_opens_add(&e->opens, e->f.rtt_ns, now);
+	else
+		sdr_path_new_add(m->fresh, k, now);
 }
 
 void sdr_path_mem_open(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now)
@@ -311,12 +130,11 @@ void sdr_path_mem_open(struct sdr_path_mem *m, const struct sdr_path_ends *e, ui
 static uint32_t path_together(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
 			      uint64_t opened)
 {
-	struct path_entry *e = path_find(m, k);
-	struct path_new *n = path_new_find(m, k);
+	struct sdr_path_entry *e = sdr_path_keys_find(&m->keys, k);
 
 	if (e)
 		return path_users(e, now, opened);
-	return n ? path_opened(&n->opens, PATH_NEW_NS, now, opened) : 0;
+	return sdr_path_new_count(m->fresh, k, now, opened);
 }
 
 uint32_t sdr_path_mem_together(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
@@ -335,7 +153,7 @@ uint32_t sdr_path_mem_together(struct sdr_path_mem *m, const struct sdr_path_end
 static bool path_use(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
 		     uint64_t moved_Bps)
 {
-	struct path_entry *e = path_touch(m, k, now);
+	struct sdr_path_entry *e = sdr_path_keys_touch(&m->keys, k, now);
 	bool counts;
 
 	if (!e)
@@ -362,7 +180,7 @@ bool sdr_path_mem_use(struct sdr_path_mem *m, const struct sdr_path_ends *e, uin
 static void path_leave(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
 		       uint64_t first, uint64_t last)
 {
-	struct path_entry *e = path_find(m, k);
+	struct sdr_path_entry *e = sdr_path_keys_find(&m->keys, k);
 
 	if (!e)
 		return;
@@ -386,7 +204,7 @@ void sdr_path_mem_leave(struct sdr_path_mem *m, const struct sdr_path_ends *e, u
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
-static bool path_knows(const struct path_entry *e)
+static bool path_knows(const struct sdr_path_entry *e)
 {
 	return e && (e->f.rate_Bps || e->f.pkts > 0 || e->f.mtu);
 }
@@ -402,7 +220,7 @@ static bool path_other(uint64_t known, uint64_t found)
 static void path_tell(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
 		      const struct sdr_path_facts *f)
 {
-	struct path_entry *e = path_touch(m, k, now);
+	struct sdr_path_entry *e = sdr_path_keys_touch(&m->keys, k, now);
 	uint64_t rate = f->rate_Bps;
 
 	if (!e)
@@ -442,7 +260,7 @@ void sdr_path_mem_tell(struct sdr_path_mem *m, const struct sdr_path_ends *e, ui
 	path_unlock(m);
 }
 
-static uint64_t path_age(const struct path_entry *e, uint64_t now)
+static uint64_t path_age(const struct sdr_path_entry *e, uint64_t now)
 {
 	return (int64_t)now > e->found_ns ? now - (uint64_t)e->found_ns : 0;
 }
@@ -458,7 +276,8 @@ static void path_scale(struct sdr_path_facts *f, uint32_t by)
 static bool path_ask(struct sdr_path_mem *m, const struct sdr_path_ends *ends, uint64_t now,
 		     uint64_t opened, struct sdr_path_facts *f, uint64_t *age_ns)
 {
-	struct path_entry *host = path_find(m, &ends->host), *net = path_find(m, &ends->net), *e;
+	struct sdr_path_entry *host = sdr_path_keys_find(&m->keys, &ends->host),
+			      *net = sdr_path_keys_find(&m->keys, &ends->net), *e;
 	uint32_t users = host ? path_users(host, now, opened) : 0,
 		 n = net ? path_users(net, now, opened) : 0;
 	double most;
@@ -507,8 +326,8 @@ void sdr_path_mem_walk(struct sdr_path_mem *m, uint64_t now, void *user,
 	struct sdr_list *l;
 
 	path_lock(m);
-	sdr_list_each(l, &m->touched) {
-		const struct path_entry *e = sdr_container(l, struct path_entry, link);
+	sdr_list_each(l, &m->keys.touched) {
+		const struct sdr_path_entry *e = sdr_container(l, struct sdr_path_entry, link);
 
 		if (path_knows(e) && path_age(e, now) <= SDR_PATH_LIFE_NS)
 			fn(user, &e->key, &e->f, path_age(e, now));
@@ -519,16 +338,16 @@ void sdr_path_mem_walk(struct sdr_path_mem *m, uint64_t now, void *user,
 bool sdr_path_mem_put(struct sdr_path_mem *m, uint64_t now, const struct sdr_path_key *key,
 		      const struct sdr_path_facts *f, uint64_t age_ns)
 {
-	struct path_entry *e = NULL;
+	struct sdr_path_entry *e = NULL;
 
 	if (!key->len || age_ns > SDR_PATH_LIFE_NS)
 		return false;
 	path_lock(m);
-	e = path_find(m, key);
+	e = sdr_path_keys_find(&m->keys, key);
 	if (path_knows(e) && path_age(e, now) <= age_ns)
 		e = NULL;
 	else if (!e)
-		e = path_make(m, key, now > age_ns ? now - age_ns : 0);
+		e = sdr_path_keys_make(&m->keys, key, now > age_ns ? now - age_ns : 0);
 	if (e) {
 		e->f = *f;
 		e->found_ns = (int64_t)now - (int64_t)age_ns;
@@ -544,5 +363,5 @@ uint64_t sdr_path_mem_news(const struct sdr_path_mem *m)
 
 uint32_t sdr_path_mem_count(const struct sdr_path_mem *m)
 {
-	return m->keys.n;
+	return m->keys.tab.n;
 }
