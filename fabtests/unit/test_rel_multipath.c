@@ -657,13 +657,18 @@ static void memory__of_each_rail(void **state)
 {
 	struct sdr_path_mem *mem = sdr_path_mem_new(1);
 	struct rates seen = { 0, 0, 0 };
-	uint64_t cold, warm;
+	uint64_t bare, cold, warm;
 	struct bed *b;
 
 	(void)state;
+	b = rails_new(NULL);
+	rails_boot(b);
+	bare = move(b, 0, BIG);
+	bed_close(b);
 	b = rails_new(mem);
 	rails_boot(b);
 	cold = move(b, 0, BIG);
+	assert_int_equal(cold, bare); /* nobody else is taken for there */
 	for (uint32_t i = 0; i < 20; i++)
 		move(b, 0, BIG);
 	assert_int_equal(alive(b, 0), 2);

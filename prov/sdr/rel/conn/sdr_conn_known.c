@@ -100,14 +100,17 @@ static bool known_same_path(const struct sdr_path *p, uint64_t rtt_ns)
 	return rtt <= 2 * rtt_ns + KNOWN_RTT_NS && rtt_ns <= 2 * rtt + KNOWN_RTT_NS;
 }
 
-/* Facts that p may believe now, and what its controller is to know of them.  False: nothing. */
-static bool known_of(const struct sdr_conn *c, const struct sdr_path *p,
+/*
+ * Facts that p, which began to open then, may believe now, and what its controller is to know of
+ * them.  False: nothing.
+ */
+static bool known_of(const struct sdr_conn *c, const struct sdr_path *p, uint64_t opened,
 		     const struct sdr_path_ends *e, struct sdr_path_facts *f,
 		     struct sdr_cc_known *known)
 {
 	memset(known, 0, sizeof(*known));
-	known->together = sdr_path_mem_together(c->rel->paths, e, c->rel->now, c->hs.born);
-	if (!sdr_path_mem_ask(c->rel->paths, e, c->rel->now, c->hs.born, f, &known->age_ns) ||
+	known->together = sdr_path_mem_together(c->rel->paths, e, c->rel->now, opened);
+	if (!sdr_path_mem_ask(c->rel->paths, e, c->rel->now, opened, f, &known->age_ns) ||
 	    !known_same_path(p, f->rtt_ns))
 		memset(f, 0, sizeof(*f));
 	known->rate_Bps = f->rate_Bps;
@@ -129,7 +132,7 @@ void sdr_conn_known_begin(struct sdr_conn *c)
 	known_ends(c, p, &e);
 	known_from_now(c, p);
 	c->known.next = c->rel->now + 2 * p->rtt.srtt;
-	some = known_of(c, p, &e, &f, &known);
+	some = known_of(c, p, c->hs.born, &e, &f, &known);
 	if (f.pkts > 0)
 		sdr_loss_est_begin(&c->peer->loss, c->rel->now, f.pkts, f.lost, f.bursts);
 	if (some)
@@ -145,12 +148,14 @@ void sdr_conn_known_path_open(struct sdr_conn *c, struct sdr_path *p)
 	struct sdr_path_ends e;
 
 	SDR_ASSERT(p->index);
+	known_from_now(c, p);
 	if (c->rel->paths && known_ends(c, p, &e))
 		sdr_path_mem_open(c->rel->paths, &e, c->rel->now);
 }
 
 void sdr_conn_known_path_begin(struct sdr_conn *c, struct sdr_path *p)
 {
+	uint64_t opened = p->known.since;
 	struct sdr_path_facts f;
 	struct sdr_path_ends e;
 	struct sdr_cc_known known;
@@ -159,7 +164,7 @@ void sdr_conn_known_path_begin(struct sdr_conn *c, struct sdr_path *p)
 	if (!c->rel->paths)
 		return;
 	known_from_now(c, p);
-	if (known_ends(c, p, &e) && known_of(c, p, &e, &f, &known))
+	if (known_ends(c, p, &e) && known_of(c, p, opened, &e, &f, &known))
 		sdr_cc_init(&p->cc, &c->rel->cfg, c->shape->mtu, p->cc.rx_window, p->rtt.srtt,
 			    &known, c->rel->now);
 }

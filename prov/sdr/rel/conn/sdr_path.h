@@ -32,7 +32,7 @@ struct sdr_path {
 	uint64_t inflight;	      /* bytes of data and packets, neither acknowledged nor lost */
 	uint32_t acked_seq;	      /* of the newest packet acknowledged */
 	struct {		      /* the memory of paths (sdr_conn_known.c) */
-		uint64_t since;	      /* ns: told last, ... */
+		uint64_t since;	      /* ns: told last, or opened, ... */
 		uint64_t delivered;   /* ... and of cc what was delivered then */
 		uint64_t first, last; /* when it counted as one that moves data; 0: never */
 	} known;
