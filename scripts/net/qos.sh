@@ -124,6 +124,9 @@ qos_dscp_ipv6() { to=fd2::2 && qos_dscp_of ip6; }
 # ---- ceiling -------------------------------------------------------------------------------------------
 
 many=$build/sdr_many
+export_ceiling() { # CC RATE-MAX : through sockets, since what leaves is counted on an interface
+	export FI_SDR_SHM=off FI_SDR_RATE=4gbit FI_SDR_CC=$1 FI_SDR_RATE_MAX=$2
+}
 # bits per second on the loopback interface of a, IP headers and 14 bytes a packet counted, over 3 s
 looped() {
 	local from to t0 t1
@@ -146,7 +149,7 @@ below() {
 	awk -v g="$got" -v r="$rate" 'BEGIN { exit !(g > 0 && g <= 1.02 * r) }' || no "$got bit/s, above the ceiling"
 }
 qos_ceiling_of() { # CC RATE : four endpoints of one process
-	export FI_SDR_CC=$1 FI_SDR_RATE=4gbit FI_SDR_RATE_MAX=$2
+	export_ceiling "$1" "$2"
 	hosts a && start many a "$many" -n 4 -T 6 127.0.0.1 && below "${2%mbit}000000" many && tell "$(tail -n 1 "$tmp/many.txt")"
 }
 qos_ceiling() {
@@ -159,7 +162,7 @@ qos_ceiling() {
 qos_ceiling_host() {
 	local i
 	mount -t tmpfs none /dev/shm || { skip "no /dev/shm of our own"; return 0; }
-	export FI_SDR_CC=fixed FI_SDR_RATE=4gbit FI_SDR_RATE_MAX=300mbit/host
+	export_ceiling fixed 300mbit/host
 	hosts a || return 1
 	for i in 1 2 3; do
 		start many$i a "$many" -n 1 -T 6 127.0.0.1 || return 1
