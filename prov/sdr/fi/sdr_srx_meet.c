@@ -82,14 +82,14 @@ static void srx_unmet(struct sdr_srx_shared *x, struct sdr_ep *ep, struct sdr_sr
 
 /*
  * Both locks held, ours let go in between.  1: the receive is used up, and perhaps gone; 0: not
- * yet, look for another message; or -FI_ENOMEM, and nothing has changed.  waits: it is in its line.
+ * yet, look for another message; or -FI_ENOMEM, and nothing has changed.
  */
-static int srx_meet(struct sdr_srx_shared *x, struct srx_msg *m, struct sdr_srx_recv *r, bool waits)
+static int srx_meet(struct sdr_srx_shared *x, struct srx_msg *m, struct sdr_srx_recv *r)
 {
 	struct sdr_rel_rr rr = { .niov = 0 };
 	struct sdr_ep *ep = m->ep;
 	uint64_t off = r->off, end;
-	bool last;
+	bool waits = !sdr_list_empty(&r->link), last;
 	int ret;
 
 	SDR_ASSERT(m->u && ep->rel);
@@ -150,7 +150,7 @@ int sdr_srx_shared_post(struct sdr_srx_shared *x, const struct sdr_rel_rr *rr, f
 
 		srx_hold(x, ep);
 		m = srx_kept(x, r);
-		ret = m && m->ep == ep ? srx_meet(x, m, r, false) : 0;
+		ret = m && m->ep == ep ? srx_meet(x, m, r) : 0;
 		srx_let_go(x, ep);
 		if (ret)
 			break;
@@ -292,7 +292,7 @@ void sdr_srx_renamed(void *user)
 				m->src = sdr_ep_source(ep, sdr_rel_kept_peer(m->u));
 		}
 	}
-	while ((m = srx_found(x, ep, &r)) && srx_meet(x, m, r, true) >= 0)
+	while ((m = srx_found(x, ep, &r)) && srx_meet(x, m, r) >= 0)
 		;
 	pthread_mutex_unlock(&x->lock);
 }
