@@ -415,8 +415,6 @@ static void wait__counter_bound_to_an_enabled_endpoint(void **state)
 	test_pair_close(&p);
 }
 
-/* ---- closing --------------------------------------------------------------------------------- */
-
 /* Who reads a counter in a loop for nothing gives the processor away now and then. */
 static void wait__counter_read_in_a_loop(void **state)
 {
@@ -438,6 +436,8 @@ static void wait__counter_read_in_a_loop(void **state)
 	}
 	test_pair_close(&p);
 }
+
+/* ---- closing --------------------------------------------------------------------------------- */
 
 static void close__delivers_what_was_injected(void **state)
 {
