@@ -599,15 +599,19 @@ static void loss__parity_goes_by_another_lane(void **state)
 
 /* ---- what is remembered ---------------------------------------------------------------------- */
 
-/* Rails: source k of each node is another host's address, on a line of its own. */
+/* Rails: source 1 of each node is another host's address, on a line of its own. */
+static void rails_bind(struct bed *b)
+{
+	for (uint32_t node = 0; node < 2; node++)
+		assert_int_equal(sdr_sim_node_rebind(b->w, SDR_SIM_LANE(node, 1),
+						     1u << 24 | b->w->nodes[node].addr),
+				 0);
+}
+
 static void rails_boot(struct bed *b)
 {
 	bed_boot(b);
-	for (uint32_t node = 0; node < 2; node++)
-		for (uint32_t k = 1; k < 2; k++)
-			assert_int_equal(sdr_sim_node_rebind(b->w, SDR_SIM_LANE(node, k),
-							     k << 24 | b->w->nodes[node].addr),
-					 0);
+	rails_bind(b);
 	for (uint32_t k = 0; k < 2; k++) {
 		struct sdr_sim_link l = { .rate_bps = (1 + 7 * k) * RATE, .delay_ns = BED_DELAY };
 
@@ -702,6 +706,32 @@ static void memory__of_ports_is_one(void **state)
 	bed_close(b);
 	sdr_path_mem_walk(mem, 0, &seen, rates_see);
 	assert_int_equal(seen.n, 2);
+	sdr_path_mem_free(mem);
+}
+
+/* Where a peer has only named somebody, nobody opens: who does is alone there. */
+static void memory__of_who_is_named_has_no_part(void **state)
+{
+	const struct sdr_sim_link nobody = { .loss = 1 };
+	struct sdr_path_mem *mem = sdr_path_mem_new(1);
+	struct sdr_path_ends e = { .host.len = 1 };
+	struct bed *b = rails_new(mem);
+	const struct sdr_path *p;
+	struct sdr_uc_addr from;
+
+	(void)state;
+	bed_boot(b);
+	rails_bind(b);
+	sdr_sim_link_set_both(b->w, SDR_SIM_LANE(0, 1), 1, &nobody);
+	bed_warm(b, 0, 1);
+	assert_int_equal(alive(b, 0), 1);
+	p = sdr_conn_path_of(bed_conn(b, 0, 1), 1);
+	sdr_sim_addr_make(1u << 24 | 1, &from);
+	e.host.len += sdr_uc_addr_where(&from, true, e.host.b + e.host.len);
+	e.host.len += sdr_uc_addr_where(&p->addr, false, e.host.b + e.host.len);
+	sdr_path_mem_open(mem, &e, bed_now(b));
+	assert_int_equal(sdr_path_mem_together(mem, &e, bed_now(b), bed_now(b)), 1);
+	bed_close(b);
 	sdr_path_mem_free(mem);
 }
 
@@ -825,6 +855,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(loss__parity_goes_by_another_lane),
 		cmocka_unit_test(memory__of_each_rail),
 		cmocka_unit_test(memory__of_ports_is_one),
+		cmocka_unit_test(memory__of_who_is_named_has_no_part),
 		cmocka_unit_test(life__idle_has_no_timer),
 		cmocka_unit_test(life__the_peer_restarts),
 		cmocka_unit_test(named__others_get_a_few_short_challenges),

@@ -18,7 +18,9 @@
  *
  * A further path of the connection is remembered by itself where it has a key of its own (a rail;
  * not a port more between the same hosts), and begins with what is known when it has answered for
- * the first time.  Losses and sizes are the connection's, and told for the first path alone.
+ * the first time.  It counts among those that open once somebody has answered there, and not when
+ * the peer has named it, who may name anybody.  Losses and sizes are the connection's, and told for
+ * the first path alone.
  */
 #include <string.h>
 #include "rel/path/sdr_cc_ops.h"

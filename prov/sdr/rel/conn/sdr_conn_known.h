@@ -10,7 +10,7 @@
 void sdr_conn_known_open(struct sdr_conn *c);
 /* The peer is validated and nothing was sent yet: congestion control begins with what is known. */
 void sdr_conn_known_begin(struct sdr_conn *c);
-/* A further path will be tried; and has answered for the first time: likewise. */
+/* A further path is there: it counts as opening; and carries data as well: likewise. */
 void sdr_conn_known_path_open(struct sdr_conn *c, struct sdr_path *p);
 void sdr_conn_known_path_begin(struct sdr_conn *c, struct sdr_path *p);
 /* Once a second while it moves data: after an acknowledgement. */

@@ -137,7 +137,6 @@ void sdr_multipath_begin(struct sdr_conn *c)
 		sdr_rtt_init(&p->rtt, c->main.rtt.srtt);
 		c->npaths++;
 		p->next_ns = path_doubles(c, p) ? NEVER : rel->now;
-		sdr_conn_known_path_open(c, p);
 	}
 	/* So that what is under way on all of them can be summed up. */
 	for (uint32_t i = 1; i < c->npaths; i++)
@@ -304,6 +303,7 @@ static void path_answered(struct sdr_conn *c, const struct sdr_uc_addr *from,
 		return;
 	if (p->index && !p->reached) { /* somebody is there: do data get there, too? */
 		p->reached = true;
+		sdr_conn_known_path_open(c, p);
 		p->tries = 0;
 		path_ask(c, p);
 	} else {
