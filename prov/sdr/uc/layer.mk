@@ -80,6 +80,8 @@ libsdr_uc_soft_a_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_merge.h \
 	prov/sdr/uc/soft/sdr_soft_near.c \
 	prov/sdr/uc/soft/sdr_soft_near.h \
+	prov/sdr/uc/soft/sdr_soft_near_rx.c \
+	prov/sdr/uc/soft/sdr_soft_near_tx.c \
 	prov/sdr/uc/soft/sdr_soft_net.h \
 	prov/sdr/uc/soft/sdr_soft_net_mem.c \
 	prov/sdr/uc/soft/sdr_soft_net_udp.c \

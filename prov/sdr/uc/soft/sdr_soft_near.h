@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Peers of this host, reached through shared memory (sdr_soft_near.c).
+ * Peers of this host, reached through shared memory (sdr_soft_near.c); sending is
+ * sdr_soft_near_tx.c's, receiving sdr_soft_near_rx.c's.
  */
 #ifndef SDR_SOFT_NEAR_H
 #define SDR_SOFT_NEAR_H
 
+#include <string.h>
 #include <sys/socket.h>
+#include "sdr_soft_impl.h"
 #include "sdr_soft_knock.h"
 #include "sdr_soft_ring.h"
 #include "sdr_soft_rx.h"
@@ -57,6 +60,32 @@ struct sdr_soft_near {
 	struct sdr_soft_rx *in;	      /* NULL until there is a ring */
 	struct sdr_soft_ring_train train[SDR_SOFT_RX_BUFS];
 };
+
+/* NULL: there is none, or it is the parent's of this process. */
+static inline struct sdr_soft_near *sdr_soft_near_of(const struct sdr_soft *s)
+{
+	return s->near && *s->near->ours ? s->near : NULL;
+}
+
+/* A child leaves the rings as they are: its parent goes on with them. */
+static inline void sdr_soft_near_drop(const struct sdr_soft_near *n, struct sdr_soft_ring *r,
+				      bool sender)
+{
+	if (*n->ours)
+		sdr_soft_ring_close(r, sender);
+}
+
+/* Where the port lies in both families. */
+static inline uint32_t sdr_soft_near_port(const struct sockaddr_storage *sa)
+{
+	return ntohs(((const struct sockaddr_in *)sa)->sin_port);
+}
+
+static inline bool sdr_soft_near_is(const struct sdr_soft_dest *d,
+				    const struct sockaddr_storage *sa, socklen_t len)
+{
+	return d->len == len && !memcmp(&d->sa, sa, len);
+}
 
 /* 0 or a negative errno.  Without it (s->near NULL) everything goes by the sockets. */
 int sdr_soft_near_create(struct sdr_soft *s, uint64_t nonce);
