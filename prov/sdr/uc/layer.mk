@@ -41,6 +41,7 @@ libsdr_uc_fault_a_SOURCES = \
 	prov/sdr/uc/fault/sdr_fault_dice.h \
 	prov/sdr/uc/fault/sdr_fault_direct.c \
 	prov/sdr/uc/fault/sdr_fault_direct.h \
+	prov/sdr/uc/fault/sdr_fault_held.c \
 	prov/sdr/uc/fault/sdr_fault_impl.h \
 	prov/sdr/uc/fault/sdr_fault_spec.c
 

@@ -5,17 +5,12 @@
  * of the given rate (tail drop), then loss, then delay.  So a packet that is lost has used the
  * link, one that the queue refuses has not.
  *
- * A packet is copied into a buffer shared by its neighbours and waits in a ring, in order of
- * posting; its due time never lies before that of the packet in front of it, jitter or not. Packets
- * chosen for reordering wait beyond their turn in a heap.  Release merges neighbours into runs
+ * What waits lies in sdr_fault_held.c; its due time never lies before that of the packet in front
+ * of it, jitter or not, unless it was chosen for reordering.  Release merges neighbours into runs
  * again, so that delay does not cost the engine below its trains.  Timers: the earliest due time is
  * the engine's deadline; without a poll at that time packets are later, never earlier.  Who closes
  * or ends waits for what is held (drain).
- *
- * Memory: SDR_FAULT_POOL_MAX bytes of copies and SDR_FAULT_HELD_MAX packets, allocated as needed
- * and kept.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,134 +18,7 @@
 #include "base/sdr_rand.h"
 #include "sdr_fault_impl.h"
 
-#define SDR_FAULT_RING_MIN 256u /* packets */
-
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-static struct sdr_fault_buf *sdr_fault_buf_get(struct sdr_fault_delayq *h, uint32_t len)
-{
-	struct sdr_fault_buf *b = h->cur;
-
-	if (b && !b->refs)
-		b->used = 0;
-	if (b && b->used + len <= SDR_FAULT_BUF_LEN)
-		return b;
-	b = h->free;
-	if (b) {
-		h->free = b->next;
-	} else {
-		if (h->pool_bytes + sizeof(*b) > SDR_FAULT_POOL_MAX)
-			return NULL;
-		b = malloc(sizeof(*b));
-		if (!b)
-			return NULL;
-		h->pool_bytes += sizeof(*b);
-	}
-	if (h->cur && !h->cur->refs) {
-		h->cur->next = h->free;
-		h->free = h->cur;
-	}
-	b->next = NULL;
-	b->used = 0;
-	b->refs = 0;
-	h->cur = b;
-	return b;
-}
-
-static void sdr_fault_buf_put(struct sdr_fault_delayq *h, struct sdr_fault_buf *b, uint32_t refs)
-{
-	SDR_ASSERT(b->refs >= refs);
-	b->refs -= refs;
-	if (!b->refs && b != h->cur) {
-		b->next = h->free;
-		h->free = b;
-	}
-}
-
-static const struct sdr_ring_kind sdr_fault_fifo = { sizeof(struct sdr_fault_pkt),
-						     SDR_FAULT_RING_MIN, SDR_FAULT_HELD_MAX, NULL };
-
-static struct sdr_fault_pkt *sdr_fault_fifo_at(const struct sdr_fault_delayq *h, uint32_t pos)
-{
-	return sdr_ring_at(&h->fifo, struct sdr_fault_pkt, pos);
-}
-
-/* Room for one more; false when there is none. */
-static bool sdr_fault_late_grow(struct sdr_fault_delayq *h)
-{
-	uint32_t cap = h->late_cap ? h->late_cap * 2 : SDR_FAULT_RING_MIN;
-	struct sdr_fault_pkt *heap;
-
-	if (h->late_count < h->late_cap)
-		return true;
-	if (cap > SDR_FAULT_HELD_MAX)
-		return false;
-	heap = realloc(h->late, cap * sizeof(*heap));
-	if (!heap)
-		return false;
-	h->late = heap;
-	h->late_cap = cap;
-	return true;
-}
-
-static void sdr_fault_late_push(struct sdr_fault_delayq *h, const struct sdr_fault_pkt *p)
-{
-	uint32_t i = h->late_count++, up;
-
-	for (; i; i = up) {
-		up = (i - 1) / 2;
-		if (h->late[up].due <= p->due)
-			break;
-		h->late[i] = h->late[up];
-	}
-	h->late[i] = *p;
-}
-
-static void sdr_fault_late_pop(struct sdr_fault_delayq *h, struct sdr_fault_pkt *p)
-{
-	struct sdr_fault_pkt last = h->late[--h->late_count];
-	uint32_t i = 0, down;
-
-	SDR_ASSERT(h->late_count < h->late_cap);
-	*p = h->late[0];
-	for (; (down = 2 * i + 1) < h->late_count; i = down) {
-		if (down + 1 < h->late_count && h->late[down + 1].due < h->late[down].due)
-			down++;
-		if (h->late[down].due >= last.due)
-			break;
-		h->late[i] = h->late[down];
-	}
-	if (h->late_count)
-		h->late[i] = last;
-}
-
 /* ---- holding --------------------------------------------------------------------------------- */
-
-/* Puts a copy of p's bytes into the pool and p into ring or heap. */
-static bool sdr_fault_delayq_add(struct sdr_fault *f, struct sdr_fault_pkt *p, const uint8_t *bytes,
-				 bool late)
-{
-	struct sdr_fault_delayq *h = &f->delayq;
-
-	if (late ? !sdr_fault_late_grow(h) : sdr_ring_room(&h->fifo, &sdr_fault_fifo) != 0)
-		return false;
-	p->buf = sdr_fault_buf_get(h, p->len);
-	if (!p->buf)
-		return false;
-	p->data = p->buf->data + p->buf->used;
-	if (p->len)
-		memcpy(p->buf->data + p->buf->used, bytes, p->len);
-	p->buf->used += p->len;
-	SDR_ASSERT(p->buf->used <= sizeof(p->buf->data));
-	p->buf->refs++;
-	if (late) {
-		sdr_fault_late_push(h, p);
-		return true;
-	}
-	*sdr_ring_spare(&h->fifo, struct sdr_fault_pkt) = *p;
-	sdr_ring_push(&h->fifo);
-	return true;
-}
 
 static uint32_t sdr_fault_wire_bytes(uint8_t kind, uint32_t len)
 {
@@ -216,7 +84,7 @@ static void sdr_fault_delayq_one(struct sdr_fault *f, uint64_t now, struct sdr_f
 		p->due += sdr_fault_extra(f, wire);
 	else
 		h->last_due = due;
-	if (!sdr_fault_delayq_add(f, p, bytes, fate & SDR_FAULT_REORDER))
+	if (!sdr_fault_held_add(&h->held, p, bytes, fate & SDR_FAULT_REORDER))
 		f->queue_drop++;
 }
 
@@ -269,25 +137,6 @@ void sdr_fault_delayq_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
 }
 
 /* ---- releasing ------------------------------------------------------------------------------- */
-
-/* Takes the next packet that is due. */
-static bool sdr_fault_next(struct sdr_fault_delayq *h, uint64_t now, struct sdr_fault_pkt *p)
-{
-	const struct sdr_fault_pkt *a =
-		sdr_ring_empty(&h->fifo) ? NULL : sdr_fault_fifo_at(h, h->fifo.head);
-	const struct sdr_fault_pkt *b = h->late_count ? &h->late[0] : NULL;
-
-	if (a && a->due <= now && (!b || a->due <= b->due)) {
-		*p = *a;
-		sdr_ring_pop(&h->fifo);
-		return true;
-	}
-	if (b && b->due <= now) {
-		sdr_fault_late_pop(h, p);
-		return true;
-	}
-	return false;
-}
 
 /* Extends the stage's last run by p when p continues it. */
 static bool sdr_fault_stage_join(struct sdr_fault_stage *s, const struct sdr_fault_pkt *p)
@@ -350,7 +199,7 @@ static bool sdr_fault_stage_send(struct sdr_fault *f)
 
 	taken = f->inner->ops->post(f->inner, &s->tx[s->pos], (int)(s->n - s->pos));
 	for (; taken > 0; taken--, s->pos++)
-		sdr_fault_buf_put(h, s->buf[s->pos], s->pkts[s->pos]);
+		sdr_fault_held_put(&h->held, s->buf[s->pos], s->pkts[s->pos]);
 	if (s->pos < s->n)
 		return false;
 	s->pos = 0;
@@ -369,9 +218,9 @@ void sdr_fault_delayq_release(struct sdr_fault *f, uint64_t now)
 			h->retry = now + SDR_FAULT_RETRY_NS;
 			return;
 		}
-		while (s->n < SDR_FAULT_OUT && sdr_fault_next(h, now, &p)) {
+		while (s->n < SDR_FAULT_OUT && sdr_fault_held_next(&h->held, now, &p)) {
 			if (p.kind == SDR_UC_TX_WRITE && !p.qp)
-				sdr_fault_buf_put(h, p.buf, 1);
+				sdr_fault_held_put(&h->held, p.buf, 1);
 			else if (!sdr_fault_stage_join(s, &p))
 				sdr_fault_stage_push(s, &p);
 		}
@@ -383,35 +232,17 @@ void sdr_fault_delayq_release(struct sdr_fault *f, uint64_t now)
 uint64_t sdr_fault_delayq_deadline(const struct sdr_fault *f)
 {
 	const struct sdr_fault_delayq *h = &f->delayq;
-	uint64_t due = UINT64_MAX;
 
-	if (h->stage.n)
-		return h->retry;
-	if (!sdr_ring_empty(&h->fifo))
-		due = sdr_fault_fifo_at(h, h->fifo.head)->due;
-	if (h->late_count && h->late[0].due < due)
-		due = h->late[0].due;
-	return due;
+	return h->stage.n ? h->retry : sdr_fault_held_first(&h->held);
 }
 
 /* When the last packet leaves that still has somewhere to go; 0: there is none. */
 static uint64_t sdr_fault_delayq_last(const struct sdr_fault *f)
 {
 	const struct sdr_fault_delayq *h = &f->delayq;
-	uint64_t last = h->stage.n ? h->retry : 0;
-	uint32_t i;
+	uint64_t last = sdr_fault_held_last(&h->held);
 
-	for (i = h->fifo.head; i != h->fifo.tail; i++) {
-		const struct sdr_fault_pkt *p = sdr_fault_fifo_at(h, i);
-
-		if ((p->kind == SDR_UC_TX_CTL || p->qp) && p->due > last)
-			last = p->due;
-	}
-	for (i = 0; i < h->late_count; i++) {
-		if ((h->late[i].kind == SDR_UC_TX_CTL || h->late[i].qp) && h->late[i].due > last)
-			last = h->late[i].due;
-	}
-	return last;
+	return h->stage.n && h->retry > last ? h->retry : last;
 }
 
 void sdr_fault_delayq_drain(struct sdr_fault *f, uint64_t patience_ns)
@@ -445,19 +276,10 @@ void sdr_fault_delayq_purge(struct sdr_fault *f, struct sdr_fault_qp *qp)
 	struct sdr_fault_stage *s = &h->stage;
 	uint32_t i, to = s->pos;
 
-	for (i = h->fifo.head; i != h->fifo.tail; i++) {
-		struct sdr_fault_pkt *p = sdr_fault_fifo_at(h, i);
-
-		if (p->qp == qp)
-			p->qp = NULL;
-	}
-	for (i = 0; i < h->late_count; i++) {
-		if (h->late[i].qp == qp)
-			h->late[i].qp = NULL;
-	}
+	sdr_fault_held_part(&h->held, qp);
 	for (i = s->pos; i < s->n; i++) {
 		if (s->qp[i] == qp) {
-			sdr_fault_buf_put(h, s->buf[i], s->pkts[i]);
+			sdr_fault_held_put(&h->held, s->buf[i], s->pkts[i]);
 			continue;
 		}
 		s->tx[to] = s->tx[i];
@@ -474,30 +296,12 @@ void sdr_fault_delayq_purge(struct sdr_fault *f, struct sdr_fault_qp *qp)
 		s->pos = s->n = 0;
 }
 
-static void sdr_fault_buf_drop(struct sdr_fault_delayq *h, struct sdr_fault_buf *b, uint32_t refs)
-{
-	b->refs -= refs;
-	if (b != h->cur && !b->refs)
-		free(b);
-}
-
 void sdr_fault_delayq_free(struct sdr_fault *f)
 {
 	struct sdr_fault_delayq *h = &f->delayq;
 	struct sdr_fault_stage *s = &h->stage;
-	struct sdr_fault_buf *b;
 
 	for (; s->pos < s->n; s->pos++)
-		sdr_fault_buf_drop(h, s->buf[s->pos], s->pkts[s->pos]);
-	for (; !sdr_ring_empty(&h->fifo); sdr_ring_pop(&h->fifo))
-		sdr_fault_buf_drop(h, sdr_fault_fifo_at(h, h->fifo.head)->buf, 1);
-	while (h->late_count)
-		sdr_fault_buf_drop(h, h->late[--h->late_count].buf, 1);
-	while ((b = h->free)) {
-		h->free = b->next;
-		free(b);
-	}
-	free(h->cur);
-	sdr_ring_destroy(&h->fifo);
-	free(h->late);
+		sdr_fault_held_put(&h->held, s->buf[s->pos], s->pkts[s->pos]);
+	sdr_fault_held_free(&h->held);
 }

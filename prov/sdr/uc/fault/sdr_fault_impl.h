@@ -8,6 +8,7 @@
  *   sdr_fault_dice.c  what happens to the next packet
  *   sdr_fault_direct.c  packets that leave at once
  *   sdr_fault_delayq.c  packets that leave later: rate, delay, jitter, reordering
+ *   sdr_fault_held.c    what waits meanwhile
  */
 #ifndef SDR_FAULT_IMPL_H
 #define SDR_FAULT_IMPL_H
@@ -64,12 +65,17 @@ struct sdr_fault_stage {
 	uint32_t pos, n;
 };
 
-struct sdr_fault_delayq {
+/* Packets that wait, and their bytes (sdr_fault_held.c). */
+struct sdr_fault_held {
 	struct sdr_ring fifo;	    /* of sdr_fault_pkt, in order of sending: due never falls */
 	struct sdr_fault_pkt *late; /* binary heap by due: reordered packets */
 	uint32_t late_cap, late_count;
 	struct sdr_fault_buf *cur, *free;
 	uint64_t pool_bytes;
+};
+
+struct sdr_fault_delayq {
+	struct sdr_fault_held held;
 	/* ns since open: when the last bit of the newest packet has left; fractions add up */
 	double wire_free;
 	uint64_t last_due; /* ns: of the newest packet in fifo */
@@ -113,6 +119,19 @@ static inline bool sdr_fault_black(const struct sdr_fault *f, uint64_t now)
 	return f->spec.blackout_len_ns && now - f->opened >= f->spec.blackout_ns &&
 	       now - f->opened < f->spec.blackout_ns + f->spec.blackout_len_ns;
 }
+
+/* A copy of p's bytes; late: beyond its turn.  False: there is no room. */
+bool sdr_fault_held_add(struct sdr_fault_held *h, struct sdr_fault_pkt *p, const uint8_t *bytes,
+			bool late);
+/* Takes the next packet that is due; its bytes stay until sdr_fault_held_put. */
+bool sdr_fault_held_next(struct sdr_fault_held *h, uint64_t now, struct sdr_fault_pkt *p);
+void sdr_fault_held_put(struct sdr_fault_held *h, struct sdr_fault_buf *b, uint32_t refs);
+/* ns: when the first is due, UINT64_MAX: none; the last that still has somewhere to go, 0: none. */
+uint64_t sdr_fault_held_first(const struct sdr_fault_held *h);
+uint64_t sdr_fault_held_last(const struct sdr_fault_held *h);
+/* A QP goes: packets of it are held for nobody. */
+void sdr_fault_held_part(struct sdr_fault_held *h, const struct sdr_fault_qp *qp);
+void sdr_fault_held_free(struct sdr_fault_held *h);
 
 /* Takes every descriptor; what has no room is lost. */
 void sdr_fault_delayq_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n);
