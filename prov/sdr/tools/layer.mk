@@ -64,6 +64,8 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/perf/sdr_perf_say.h \
 	prov/sdr/tools/perf/sdr_perf_side.c \
 	prov/sdr/tools/perf/sdr_perf_side.h \
+	prov/sdr/tools/perf/sdr_perf_table.c \
+	prov/sdr/tools/perf/sdr_perf_table.h \
 	prov/sdr/tools/perf/sdr_perf_times.c \
 	prov/sdr/tools/perf/sdr_perf_value.c \
 	prov/sdr/tools/perf/sdr_perf_value.h

@@ -3,18 +3,18 @@
 /*
  * The command line of sdr_perf.
  *
- * One table: what getopt takes, what --help prints, who may give it and for what.  What is run is
- * the client's to say: an option of that kind given to a server is an error, not a silent nothing,
- * and so is one of another mode than the one that is run (the drop-rate probe, the SDK).  Each
- * error names the option as the user wrote it.
+ * What there is, and who may give it for what, says sdr_perf_table.c.  What is run is the client's
+ * to say: an option of that kind given to a server is an error, not a silent nothing, and so is one
+ * of another mode than the one that is run (the drop-rate probe, the SDK).  Each error names the
+ * option as the user wrote it.
  */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sdr_perf.h"
+#include "sdr_perf_table.h"
 #include "sdr_perf_value.h"
 
 #define DEFAULT_SIZE	 65536u
@@ -22,161 +22,7 @@
 #define DEFAULT_DURATION 2.0 /* s, of a size */
 #define DEFAULT_RATE	 1e9 /* bit/s, of the probe */
 
-enum { CLIENT = 1, SERVER = 2, BOTH = 3, RUN = 4, PROBE = 8, SDK = 16, RUNS = 20, ANY = 28 };
-enum {
-	OPT_OP = 256,
-	OPT_VERIFY,
-	OPT_FORMAT,
-	OPT_LOOP,
-	OPT_WAIT,
-	OPT_TIMES,
-	OPT_MEMORY,
-	OPT_PROBE,
-	OPT_PAYLOAD,
-	OPT_RATE,
-	OPT_WHOLE,
-	OPT_PLOT,
-	OPT_FLOWS,
-	OPT_TRIALS,
-	OPT_EVERY,
-	OPT_APPEND,
-	OPT_SDK,
-	OPT_LOOPBACK,
-	OPT_WORKERS,
-	OPT_SWEEP,
-	OPT_PLAIN,
-	OPT_ROUNDS
-};
-
-static const struct {
-	int c; /* the short option's letter, if it is one */
-	const char *name, *value;
-	int who;
-	const char *help;
-} table[] = {
-	{ 'p', "port", "PORT", BOTH | ANY,
-	  "UDP port of the server, which also needs the next one (default 18516)" },
-	{ 'A', "address", "ADDR", SERVER | ANY,
-	  "local address to listen on (default: all IPv4 addresses)" },
-	{ OPT_LOOP, "loop", NULL, SERVER | ANY, "serve one client after another, for ever" },
-	{ OPT_OP, "op", "NAME", CLIENT | RUN,
-	  "write, send, tagged, read: bandwidth; lat: latency of messages (default write)" },
-	{ 's', "size", "BYTES", CLIENT | RUNS,
-	  "bytes of a message, 1 to 1g; suffixes k, m, g (default 64k; lat: 8)" },
-	{ 'a', "all", NULL, CLIENT | RUNS, "sizes 2, 4, 8 ... 8m instead of one" },
-	{ 'n', "iters", "N", CLIENT | ANY,
-	  "messages (probe: packets) of each size (default: as many as fit into --duration)" },
-	{ 'D', "duration", "SECONDS", CLIENT | ANY,
-	  "seconds for each size, 0.01 to 86400 (default 2)" },
-	{ 'Q', "in-flight", "N", CLIENT | RUNS,
-	  "operations in flight, 1 to 256 (default 16; lat: 1)" },
-	{ 'b', "bidirectional", NULL, CLIENT | RUN,
-	  "both sides send; the bandwidth is the sum (not with lat)" },
-	{ OPT_VERIFY, "verify", NULL, CLIENT | RUNS, "fill and check every byte (costs time)" },
-	{ OPT_WAIT, "wait", "HOW", CLIENT | RUNS,
-	  "for completions: poll, sleep, or auto: poll for 20 us, then sleep (default auto)" },
-	{ OPT_TIMES, "times", "FILE", CLIENT | RUN,
-	  "CSV of every message: when it was posted, and how long it took" },
-	{ OPT_MEMORY, "memory", "WHERE", BOTH | RUN,
-	  "where this side's buffers lie: host, cuda, cuda:N (N from 0; default host)" },
-	{ 'd', "domain", "NAME", BOTH | RUNS,
-	  "interface or RDMA device of this side, as fi_info shows it (default: by address)" },
-	{ 'e', "engine", "NAME", BOTH | RUNS,
-	  "soft, verbs or auto (FI_SDR_ENGINE; default auto); a server's own choice wins" },
-	{ 'm', "mtu", "BYTES", BOTH | RUNS,
-	  "payload of a packet, 0 for what the path carries (FI_SDR_MTU; default 0)" },
-	{ 'c', "chunk", "BYTES", BOTH | RUNS,
-	  "bytes of a bit in the chunk bitmap; k, m, g (FI_SDR_CHUNK_SIZE; default 64k)" },
-	{ 'C', "channels", "N", BOTH | RUNS,
-	  "internal queue pairs of a generation, 1 to 16 (FI_SDR_CHANNELS; default 1)" },
-	{ OPT_SDK, "sdk", NULL, BOTH | ANY,
-	  "measure the SDK without reliable endpoints: bitmaps polled, nothing sent twice (both sides)" },
-	{ OPT_LOOPBACK, "loopback", NULL, CLIENT | SDK,
-	  "both sides in this process, over the loopback interface" },
-	{ OPT_SWEEP, "sweep", "WHAT", CLIENT | SDK,
-	  "WHAT[=LIST]: a row for each size, chunk, mtu, in-flight, channels or workers" },
-	{ OPT_WORKERS, "workers", "N", CLIENT | SDK,
-	  "receive workers of the server's context, 0: its own thread (default 0)" },
-	{ OPT_PLAIN, "plain", NULL, CLIENT | SDK,
-	  "also plain writes of the same engine, without the SDK, and the ratio" },
-	{ OPT_ROUNDS, "rounds", "N", CLIENT | SDK,
-	  "runs of each, in turn, of which the median counts, 1 to 99 (default 1)" },
-	{ OPT_PROBE, "probe-loss", NULL, BOTH | ANY,
-	  "measure the drop rate of UDP packets instead, with no part of the provider (both sides)" },
-	{ OPT_PAYLOAD, "payload", "LIST", CLIENT | PROBE,
-	  "UDP payload sizes, 64 to 65000 (default 256,512,1024,1400,2048,4096,8192)" },
-	{ OPT_RATE, "rate", "RATE", CLIENT | PROBE | SDK,
-	  "bit/s to send at, 1k to 1t; suffixes k, m, g (probe: default 1g)" },
-	{ OPT_WHOLE, "no-fragment", NULL, CLIENT | PROBE,
-	  "forbid fragments (DF), and leave out what needs them" },
-	{ OPT_FLOWS, "flows", "N", CLIENT | PROBE,
-	  "source ports that packets leave from in turn, 1 to 16 (default 1)" },
-	{ OPT_TRIALS, "trials", "N", CLIENT | PROBE,
-	  "repeat it until --append has N trials, up to 100000" },
-	{ OPT_EVERY, "every", "TIME", CLIENT | PROBE,
-	  "from the beginning of a trial to the next, 1s to 24h; suffixes s, m, h (default 10m)" },
-	{ OPT_APPEND, "append", "FILE", CLIENT | PROBE,
-	  "CSV of all trials; one that has some already is gone on with" },
-	{ OPT_PLOT, "plot", "FILE", CLIENT | PROBE,
-	  "also a picture, .svg or .png (needs gnuplot)" },
-	{ OPT_FORMAT, "format", "NAME", CLIENT | ANY, "table, csv or json (default table)" },
-	{ 'q', "quiet", NULL, BOTH | ANY, "no progress line, no messages of what a server does" },
-	{ 'h', "help", NULL, BOTH | ANY, "this text" },
-};
-#define OPTIONS (sizeof(table) / sizeof(table[0]))
-
 const char *const perf_op_name[PERF_OPS] = { "write", "send", "tagged", "read", "lat" };
-
-static void help(void)
-{
-	char left[48];
-	size_t i;
-
-	printf("usage: sdr_perf [options]         server: serves one client\n"
-	       "       sdr_perf [options] HOST    client: says what is run, prints the result\n"
-	       "Bandwidth and latency of the sdr provider; with --sdk on both sides of the SDK below it, with\n"
-	       "--probe-loss the drop rate of UDP packets between them. Options (S: for the server only, C: for the client "
-	       "only):\n");
-	for (i = 0; i < OPTIONS; i++) {
-		if (table[i].c < 256)
-			snprintf(left, sizeof(left), "-%c, --%s %s", table[i].c, table[i].name,
-				 table[i].value ? table[i].value : "");
-		else
-			snprintf(left, sizeof(left), "    --%s %s", table[i].name,
-				 table[i].value ? table[i].value : "");
-		printf("  %-25s %s %s\n", left,
-		       (table[i].who & BOTH) == SERVER	 ? "S"
-		       : (table[i].who & BOTH) == CLIENT ? "C"
-							 : " ",
-		       table[i].help);
-	}
-	printf("MB are 10^6 bytes. Exit status: 0 done, 1 failed, 2 wrong usage.\n");
-	exit(PERF_EXIT_OK);
-}
-
-/* The row of an option; OPTIONS: there is none, which getopt_long() never returns. */
-static size_t option_row(int c)
-{
-	size_t i;
-
-	for (i = 0; i < OPTIONS && table[i].c != c; i++)
-		;
-	return i;
-}
-
-static const char *shown(int c)
-{
-	static char text[64];
-	size_t i = option_row(c);
-
-	if (i == OPTIONS)
-		return "?";
-	if (c < 256)
-		snprintf(text, sizeof(text), "-%c (--%s)", c, table[i].name);
-	else
-		snprintf(text, sizeof(text), "--%s", table[i].name);
-	return text;
-}
 
 static void payloads(struct probe_opt *probe, int c, const char *list)
 {
@@ -187,17 +33,18 @@ static void payloads(struct probe_opt *probe, int c, const char *list)
 	if (strlen(list) >= sizeof(text) || !*list || strstr(list, ",,") || *list == ',' ||
 	    list[strlen(list) - 1] == ',')
 		perf_usage("%s: \"%.60s\" is not a list of up to %u sizes with commas between them",
-			   shown(c), list, PROBE_SIZES_MAX);
+			   perf_shown(c), list, PROBE_SIZES_MAX);
 	snprintf(text, sizeof(text), "%s", list);
 	probe->sizes = 0;
 	for (at = text; (item = strtok_r(at, ",", &save)) != NULL; at = NULL) {
-		v = (uint32_t)perf_number(shown(c), item, PROBE_PAYLOAD_MIN, PROBE_PAYLOAD_MAX);
+		v = (uint32_t)perf_number(perf_shown(c), item, PROBE_PAYLOAD_MIN,
+					  PROBE_PAYLOAD_MAX);
 		for (i = 0; i < probe->sizes; i++) {
 			if (probe->payload[i] == v)
-				perf_usage("%s: %u is there twice", shown(c), v);
+				perf_usage("%s: %u is there twice", perf_shown(c), v);
 		}
 		if (probe->sizes == PROBE_SIZES_MAX)
-			perf_usage("%s: more than %u sizes", shown(c), PROBE_SIZES_MAX);
+			perf_usage("%s: more than %u sizes", perf_shown(c), PROBE_SIZES_MAX);
 		probe->payload[probe->sizes++] = v;
 	}
 }
@@ -209,24 +56,24 @@ static bool plan_option(struct perf_plan *plan, int c, const char *arg)
 
 	switch (c) {
 	case OPT_OP:
-		plan->op = perf_word(shown(c), arg, perf_op_name, PERF_OPS,
+		plan->op = perf_word(perf_shown(c), arg, perf_op_name, PERF_OPS,
 				     "write, send, tagged, read, lat");
 		break;
 	case 's':
-		plan->size_min = plan->size_max = perf_number(shown(c), arg, 1, PERF_SIZE_MAX);
+		plan->size_min = plan->size_max = perf_number(perf_shown(c), arg, 1, PERF_SIZE_MAX);
 		break;
 	case 'a':
 		plan->size_min = PERF_ALL_MIN;
 		plan->size_max = PERF_ALL_MAX;
 		break;
 	case 'n':
-		plan->iters = perf_number(shown(c), arg, 1, PERF_ITERS_MAX);
+		plan->iters = perf_number(perf_shown(c), arg, 1, PERF_ITERS_MAX);
 		break;
 	case 'D':
-		plan->duration_ns = perf_seconds(shown(c), arg);
+		plan->duration_ns = perf_seconds(perf_shown(c), arg);
 		break;
 	case 'Q':
-		plan->in_flight = (uint32_t)perf_number(shown(c), arg, 1, PERF_SLOTS_MAX);
+		plan->in_flight = (uint32_t)perf_number(perf_shown(c), arg, 1, PERF_SLOTS_MAX);
 		break;
 	case 'b':
 		plan->flags |= PERF_F_BIDIR;
@@ -236,8 +83,8 @@ static bool plan_option(struct perf_plan *plan, int c, const char *arg)
 		break;
 	case OPT_WAIT:
 		plan->flags &= ~(3 * PERF_F_WAIT);
-		plan->flags |= PERF_F_WAIT *
-			       perf_word(shown(c), arg, waits, PERF_WAITS, "auto, poll, sleep");
+		plan->flags |= PERF_F_WAIT * perf_word(perf_shown(c), arg, waits, PERF_WAITS,
+						       "auto, poll, sleep");
 		break;
 	default:
 		return false;
@@ -275,14 +122,15 @@ static void setting_check(const struct perf_opt *opt)
 	const char *mtu = opt->setting[PERF_MTU];
 
 	if (opt->setting[PERF_ENGINE])
-		perf_word(shown('e'), opt->setting[PERF_ENGINE], engines, 3, "soft, verbs, auto");
-	if (mtu && perf_number(shown('m'), mtu, 0, 8192) &&
-	    (perf_number(shown('m'), mtu, 256, 8192) & 3))
-		perf_usage("%s: %s is not a multiple of 4", shown('m'), mtu);
+		perf_word(perf_shown('e'), opt->setting[PERF_ENGINE], engines, 3,
+			  "soft, verbs, auto");
+	if (mtu && perf_number(perf_shown('m'), mtu, 0, 8192) &&
+	    (perf_number(perf_shown('m'), mtu, 256, 8192) & 3))
+		perf_usage("%s: %s is not a multiple of 4", perf_shown('m'), mtu);
 	if (opt->setting[PERF_CHUNK])
-		perf_number(shown('c'), opt->setting[PERF_CHUNK], 256, 1 << 30);
+		perf_number(perf_shown('c'), opt->setting[PERF_CHUNK], 256, 1 << 30);
 	if (opt->setting[PERF_CHANNELS])
-		perf_number(shown('C'), opt->setting[PERF_CHANNELS], 1, 16);
+		perf_number(perf_shown('C'), opt->setting[PERF_CHANNELS], 1, 16);
 }
 
 /* False: no option of the SDK alone. */
@@ -305,7 +153,7 @@ static bool sdk_option(struct sdk_opt *sdk, int c, const char *arg)
 		sdk->plain = true;
 		break;
 	case OPT_ROUNDS:
-		sdk->rounds = (unsigned int)perf_number(shown(c), arg, 1, SDK_ROUNDS_MAX);
+		sdk->rounds = (unsigned int)perf_number(perf_shown(c), arg, 1, SDK_ROUNDS_MAX);
 		break;
 	default:
 		return false;
@@ -324,7 +172,7 @@ static bool probe_option(struct probe_opt *probe, int c, const char *arg)
 		payloads(probe, c, arg);
 		break;
 	case OPT_RATE:
-		probe->rate = perf_rate(shown(c), arg);
+		probe->rate = perf_rate(perf_shown(c), arg);
 		break;
 	case OPT_WHOLE:
 		probe->no_fragment = true;
@@ -333,13 +181,13 @@ static bool probe_option(struct probe_opt *probe, int c, const char *arg)
 		probe->plot = arg;
 		break;
 	case OPT_FLOWS:
-		probe->flows = (unsigned int)perf_number(shown(c), arg, 1, PROBE_FLOWS_MAX);
+		probe->flows = (unsigned int)perf_number(perf_shown(c), arg, 1, PROBE_FLOWS_MAX);
 		break;
 	case OPT_TRIALS:
-		probe->trials = (unsigned int)perf_number(shown(c), arg, 1, PROBE_TRIALS_MAX);
+		probe->trials = (unsigned int)perf_number(perf_shown(c), arg, 1, PROBE_TRIALS_MAX);
 		break;
 	case OPT_EVERY:
-		probe->every_s = perf_interval(shown(c), arg);
+		probe->every_s = perf_interval(perf_shown(c), arg);
 		break;
 	case OPT_APPEND:
 		probe->append = arg;
@@ -359,7 +207,7 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 		return;
 	switch (c) {
 	case 'p':
-		opt->port = (uint16_t)perf_number(shown(c), arg, 1, 65534);
+		opt->port = (uint16_t)perf_number(perf_shown(c), arg, 1, 65534);
 		break;
 	case 'A':
 		opt->address = arg;
@@ -371,8 +219,8 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 		opt->loop = true;
 		break;
 	case OPT_FORMAT:
-		opt->format =
-			(enum perf_format)perf_word(shown(c), arg, formats, 3, "table, csv, json");
+		opt->format = (enum perf_format)perf_word(perf_shown(c), arg, formats, 3,
+							  "table, csv, json");
 		break;
 	case OPT_TIMES:
 		opt->times = arg;
@@ -387,14 +235,14 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 }
 
 /* What was given at all, by place in the table. */
-static bool given[OPTIONS];
+static bool given[PERF_OPTIONS];
 
 static bool is_given(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < OPTIONS; i++) {
-		if (given[i] && strcmp(table[i].name, name) == 0)
+	for (i = 0; i < PERF_OPTIONS; i++) {
+		if (given[i] && strcmp(perf_option[i].name, name) == 0)
 			return true;
 	}
 	return false;
@@ -421,23 +269,23 @@ static void who_check(const struct perf_opt *opt)
 
 	if (opt->sdk.loopback)
 		side = BOTH;
-	for (i = 0; i < OPTIONS; i++) {
-		int who = table[i].who;
+	for (i = 0; i < PERF_OPTIONS; i++) {
+		int who = perf_option[i].who;
 
 		if (!given[i])
 			continue;
 		if (!(who & mode) && mode == RUN)
-			perf_usage("%s needs %s%s%s", shown(table[i].c),
+			perf_usage("%s needs %s%s%s", perf_shown(perf_option[i].c),
 				   who & PROBE ? "--probe-loss" : "",
 				   who & PROBE && who & SDK ? " or " : "",
 				   who & SDK ? "--sdk" : "");
 		if (!(who & mode))
-			perf_usage("%s is not for %s", shown(table[i].c),
+			perf_usage("%s is not for %s", perf_shown(perf_option[i].c),
 				   mode == PROBE ? "--probe-loss" : "--sdk");
-		if (mode == SDK && table[i].c < 256 && strchr(plans, table[i].c))
+		if (mode == SDK && perf_option[i].c < 256 && strchr(plans, perf_option[i].c))
 			who &= ~SERVER;
 		if (!(who & side))
-			perf_usage("%s is for the %s%s", shown(table[i].c),
+			perf_usage("%s is for the %s%s", perf_shown(perf_option[i].c),
 				   side == CLIENT ? "server" : "client",
 				   side == CLIENT ? "" : ", which says what is run");
 	}
@@ -458,20 +306,20 @@ static void defaults(struct perf_opt *opt)
 
 void perf_options(struct perf_opt *opt, int argc, char **argv)
 {
-	struct option longs[OPTIONS + 1];
-	char shorts[2 * OPTIONS + 2] = ":", why[PERF_WHY];
+	struct option longs[PERF_OPTIONS + 1];
+	char shorts[2 * PERF_OPTIONS + 2] = ":", why[PERF_WHY];
 	size_t i, n = 1;
 	int c;
 
 	memset(longs, 0, sizeof(longs));
-	for (i = 0; i < OPTIONS; i++) {
-		longs[i].name = table[i].name;
-		longs[i].has_arg = table[i].value ? required_argument : no_argument;
-		longs[i].val = table[i].c;
-		if (table[i].c >= 256)
+	for (i = 0; i < PERF_OPTIONS; i++) {
+		longs[i].name = perf_option[i].name;
+		longs[i].has_arg = perf_option[i].value ? required_argument : no_argument;
+		longs[i].val = perf_option[i].c;
+		if (perf_option[i].c >= 256)
 			continue;
-		shorts[n++] = (char)table[i].c;
-		if (table[i].value)
+		shorts[n++] = (char)perf_option[i].c;
+		if (perf_option[i].value)
 			shorts[n++] = ':';
 	}
 	opt->port = PERF_PORT;
@@ -481,13 +329,13 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 	opt->probe.every_s = PROBE_EVERY;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (c == 'h')
-			help();
+			perf_option_help();
 		if (c == '?')
 			perf_usage("there is no option \"%s\"", argv[optind - 1]);
 		if (c == ':')
-			perf_usage("%s: a value is missing", shown(optopt));
-		i = option_row(c);
-		if (i == OPTIONS)
+			perf_usage("%s: a value is missing", perf_shown(optopt));
+		i = perf_option_row(c);
+		if (i == PERF_OPTIONS)
 			perf_usage("there is no option \"%s\"", argv[optind - 1]);
 		given[i] = true;
 		option(opt, c, optarg);
