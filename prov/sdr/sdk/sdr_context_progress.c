@@ -74,6 +74,7 @@ static int sdr_context_row(const struct sdr_uc_ev *ev, int n)
 
 static void sdr_context_placed(struct sdr_context *ctx, const struct sdr_uc_ev *ev)
 {
+	struct sdr_rcv_handle *h;
 	struct sdr_recv_note note;
 	int n;
 
@@ -83,7 +84,9 @@ static void sdr_context_placed(struct sdr_context *ctx, const struct sdr_uc_ev *
 	}
 	n = sdr_context_row(ev, ctx->ev_n - (int)(ev - ctx->ev));
 	sdr_recv_run(ev->p.cookie, ev, n, &note);
-	sdr_recv_count(ctx, &note);
+	h = sdr_recv_count(ctx, &note);
+	if (h)
+		sdr_recv_cum(h);
 	ctx->ev_pos += n - 1;
 }
 

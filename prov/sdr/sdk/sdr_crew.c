@@ -107,6 +107,7 @@ void sdr_crew_destroy(struct sdr_crew *crew)
 int sdr_crew_collect(struct sdr_context *ctx)
 {
 	struct sdr_crew *crew = ctx->crew;
+	struct sdr_list *e;
 	uint32_t i, tail;
 	bool any = false;
 	uint64_t done;
@@ -125,10 +126,13 @@ int sdr_crew_collect(struct sdr_context *ctx)
 		for (; l->head != tail; n++) {
 			if (l->note[l->head % SDR_CREW_NOTES].since > done)
 				break;
-			sdr_recv_count(ctx, &l->note[l->head % SDR_CREW_NOTES].n);
+			(void)sdr_recv_count(ctx, &l->note[l->head % SDR_CREW_NOTES].n);
 			__atomic_store_n(&l->head, l->head + 1, __ATOMIC_RELEASE);
 		}
 	}
+	/* Once for all runs of a message: the words of its bitmap are in the workers' caches. */
+	for (e = ctx->touched.next; n && e != &ctx->touched; e = e->next)
+		sdr_recv_cum(sdr_container(e, struct sdr_rcv_handle, touched));
 	return n;
 }
 

@@ -5,11 +5,11 @@
  *
  * A receive is bound to its slot from post to complete.  In between packets of one slot that were
  * taken together go through the receive worker kernel, which writes the bitmaps, into a note
- * (sdr_recv_run, on any thread), and that into the sums (got, cum, high, ...: sdr_recv_count), in
- * constant time a packet on average: cum only moves forward, over words.  The round does both for
- * what it polls, workers the first for what they place (sdr_crew.c).  Receives that got packets in
- * a round are on the context's list and their hook is called once at the round's end.  Completing
- * is final and immediate, in whatever state the message is.
+ * (sdr_recv_run, on any thread), and that into the sums (got, high, ...: sdr_recv_count) and cum
+ * (sdr_recv_cum), in constant time a packet on average: cum only moves forward, over words.  The
+ * round does both for what it polls, workers the first for what they place (sdr_crew.c).  Receives
+ * that got packets in a round are on the context's list and their hook is called once at the
+ * round's end.  Completing is final and immediate, in whatever state the message is.
  *
  * Where messages need a grant (rkeyed engines), a QP without hooks makes one here for the posted
  * buffer; with hooks the layer above does.  Packets without bytes are checked by no key, so a
@@ -216,16 +216,12 @@ void sdr_recv_run(struct sdr_qp *qp, const struct sdr_uc_ev *ev, int n, struct s
 		note->msn = note->h->st.msn;
 }
 
-/*
- * cum is taken from the bitmap, which may know of packets whose run has not been taken: those count
- * when it has.
- */
-void sdr_recv_count(struct sdr_context *ctx, const struct sdr_recv_note *note)
+struct sdr_rcv_handle *sdr_recv_count(struct sdr_context *ctx, const struct sdr_recv_note *note)
 {
 	struct sdr_rcv_handle *h = note->h;
 	struct sdr_qp *qp = note->qp;
 	struct sdr_rcv_state *st;
-	uint32_t cum, i;
+	uint32_t i;
 
 	ctx->pkts_late += note->late;
 	ctx->pkts_bad += note->bad;
@@ -233,7 +229,7 @@ void sdr_recv_count(struct sdr_context *ctx, const struct sdr_recv_note *note)
 	ctx->chunks_rx += note->chunks;
 	/* Those of a message that has ended since came while it was there. */
 	if (!qp || !h || h->qp != qp || h->st.msn != note->msn)
-		return;
+		return NULL;
 	st = &h->st;
 	st->dups += note->dups;
 	if (note->fresh && !st->got && !qp->numbered && !ctx->info.rkeyed)
@@ -241,11 +237,7 @@ void sdr_recv_count(struct sdr_context *ctx, const struct sdr_recv_note *note)
 	st->got += note->fresh;
 	if (note->high > st->high)
 		st->high = note->high;
-	if (st->cum < st->high && sdr_bitmap_test(st->pkt_bits, st->cum)) {
-		cum = sdr_bitmap_next_zero(st->pkt_bits, st->cum, st->high);
-		st->cum = cum < st->got ? cum : st->got;
-	}
-	SDR_ASSERT(st->cum <= st->got && st->got <= st->high && st->high <= st->npkts);
+	SDR_ASSERT(st->got <= st->high && st->high <= st->npkts);
 	for (i = 0; qp->hooks.marks && i < SDR_UC_ECNS; i++)
 		qp->hooks.marks[i] += note->ecn[i];
 	if (note->fresh + note->dups) {
@@ -254,6 +246,23 @@ void sdr_recv_count(struct sdr_context *ctx, const struct sdr_recv_note *note)
 	}
 	if (sdr_list_empty(&h->touched))
 		sdr_list_add_tail(&h->touched, &ctx->touched);
+	return h;
+}
+
+/*
+ * It is taken from the bitmap, which may know of packets whose run has not been counted: those
+ * count when it has.
+ */
+void sdr_recv_cum(struct sdr_rcv_handle *h)
+{
+	struct sdr_rcv_state *st = &h->st;
+	uint32_t cum;
+
+	if (st->cum < st->high && sdr_bitmap_test(st->pkt_bits, st->cum)) {
+		cum = sdr_bitmap_next_zero(st->pkt_bits, st->cum, st->high);
+		st->cum = cum < st->got ? cum : st->got;
+	}
+	SDR_ASSERT(st->cum <= st->got);
 }
 
 void sdr_recv_round_end(struct sdr_context *ctx)

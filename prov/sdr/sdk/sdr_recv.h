@@ -49,8 +49,12 @@ struct sdr_recv_note {
  * as long as neither QP nor message may go.
  */
 void sdr_recv_run(struct sdr_qp *qp, const struct sdr_uc_ev *ev, int n, struct sdr_recv_note *note);
-/* The owner's: what it changes in the sums. */
-void sdr_recv_count(struct sdr_context *ctx, const struct sdr_recv_note *note);
+/*
+ * The owner's: what it changes in the sums, but for cum.  The receive; NULL: it is over.  Behind
+ * one or several, before anybody looks, comes sdr_recv_cum.
+ */
+struct sdr_rcv_handle *sdr_recv_count(struct sdr_context *ctx, const struct sdr_recv_note *note);
+void sdr_recv_cum(struct sdr_rcv_handle *h);
 /* Calls the hooks of all receives touched in the round. */
 void sdr_recv_round_end(struct sdr_context *ctx);
 void sdr_recv_free(struct sdr_rcv_handle *h);
