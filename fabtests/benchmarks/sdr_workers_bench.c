@@ -18,6 +18,14 @@
  *        after that.  The receiver has twice as many ports as the sender has workers, four at least
  *        and sixteen at most, so that these do not wait for each other there.
  *
+ * Workers of a row have a processor each where there are enough: a kernel that wakes two of them on
+ * one, since whoever let the rings go is on the other, leaves them there for some milliseconds,
+ * which is how long a round takes.
+ *
+ * "1+1" (recv) is two processes with one worker each, which share nothing but the machine and begin
+ * together: the sum of both.  Two workers of one receiver cannot be expected to do more than that;
+ * where processors are threads of one core, or memory is what limits, it is less than 2.
+ *
  * Bytes are compared outside of the time.  Without workers the caller's own thread does it all;
  * with them it sends as well, and does not receive.  All rows of a packet size take turns, round by
  * round; the first round warms the memory up and does not count.  Printed are the best and the
@@ -28,13 +36,17 @@
  * Stops beginning rounds after SECONDS (50).  Exit status 1 when --min RATIO is given and receiving
  * with two workers is less than so much of it with one, for one of the sizes.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +59,7 @@
 #define WARM	   (1u << 20)
 #define ROWS	   8u
 #define ROUNDS_MAX 99
+#define PAIR	   255u /* a row's workers: two processes of one each */
 #define NAP_NS	   200000
 #define SETTLE_NS  20000000
 #define RING_OVER  128u /* bytes that a packet takes in a ring besides its payload, at most */
@@ -58,6 +71,8 @@ struct side {
 };
 
 static uint8_t *src, *dst;
+static uint32_t second; /* of a pair: 1 */
+static uint32_t *gate;	/* of a pair: who is there; NULL: nobody waits for anybody */
 
 static void die(const char *what, int err)
 {
@@ -71,6 +86,21 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Where the clock starts, of both at once. */
+static void gate_pass(void)
+{
+	uint64_t from = now_ns();
+
+	if (!gate)
+		return;
+	__atomic_add_fetch(gate, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(gate, __ATOMIC_ACQUIRE) < 2) {
+		if (now_ns() - from > 20000000000u)
+			die("the other process", ETIMEDOUT);
+		sched_yield();
+	}
 }
 
 static void progress(struct side *s)
@@ -139,6 +169,48 @@ static void sides_close(struct side s[2])
 		sdr_qp_destroy(s[i].qp);
 		sdr_context_destroy(s[i].ctx);
 	}
+}
+
+/* The row-th processor that this process may use; -1: there are not so many. */
+static int processor(uint32_t row)
+{
+	cpu_set_t set;
+	int i;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return -1;
+	for (i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set) && !row--)
+			return i;
+	return -1;
+}
+
+/* Each worker of this process gets one of its own. */
+static void workers_pin(uint32_t n)
+{
+	DIR *dir = processor(second + n - 1) < 0 ? NULL : opendir("/proc/self/task");
+	uint32_t row = second;
+	struct dirent *d;
+	cpu_set_t set;
+
+	while (dir && (d = readdir(dir))) {
+		char path[sizeof("/proc/self/task//comm") + sizeof(d->d_name)], name[32] = "";
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", d->d_name);
+		f = fopen(path, "r");
+		if (!f)
+			continue;
+		if (fgets(name, sizeof(name), f) && !strcmp(name, "sdr-worker\n") &&
+		    processor(row) >= 0) {
+			CPU_ZERO(&set);
+			CPU_SET(processor(row++), &set);
+			sched_setaffinity(atoi(d->d_name), sizeof(set), &set);
+		}
+		fclose(f);
+	}
+	if (dir)
+		closedir(dir);
 }
 
 static bool all_in(struct sdr_rcv_handle *r[MSGS])
@@ -235,6 +307,8 @@ static double round_of(uint8_t workers, uint32_t mtu, bool sending, double *part
 
 	sides_open(s, sending ? workers : 0, to, mtu);
 	meet(s);
+	if (!sending && workers)
+		workers_pin(workers);
 	before = by_workers(&s[!sending], sending);
 	sdr_soft_mem_hold(s[1].uc, true);
 	memset(dst, 0, (size_t)MSGS * LEN);
@@ -244,6 +318,7 @@ static double round_of(uint8_t workers, uint32_t mtu, bool sending, double *part
 	for (i = 0; i < MSGS; i++)
 		send_one(&s[0], i, LEN);
 	ns = now_ns() - from;
+	gate_pass();
 	from = now_ns();
 	sdr_soft_mem_hold(s[1].uc, false);
 	receive(&s[1], r, to);
@@ -258,6 +333,33 @@ static double round_of(uint8_t workers, uint32_t mtu, bool sending, double *part
 	*part = (double)(by_workers(&s[!sending], sending) - before) / MSGS / (LEN / mtu);
 	sides_close(s);
 	return (double)MSGS * (LEN / mtu) * 1e9 / (double)ns;
+}
+
+/* Receiving, of two processes with a worker each: the sum. */
+static double pair_of(uint32_t mtu, double *part)
+{
+	double mine, theirs = 0;
+	int fd[2], status;
+	pid_t pid;
+
+	gate = mmap(NULL, sizeof(*gate), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (gate == MAP_FAILED || pipe(fd))
+		die("a pair of processes", errno);
+	pid = fork();
+	if (pid < 0)
+		die("fork", errno);
+	second = !pid;
+	mine = round_of(1, mtu, false, part);
+	if (!pid)
+		_exit(write(fd[1], &mine, sizeof(mine)) != sizeof(mine));
+	close(fd[1]);
+	if (read(fd[0], &theirs, sizeof(theirs)) != sizeof(theirs) ||
+	    waitpid(pid, &status, 0) != pid || status)
+		die("the other process", ECHILD);
+	close(fd[0]);
+	munmap(gate, sizeof(*gate));
+	gate = NULL;
+	return mine + theirs;
 }
 
 static int by_value(const void *a, const void *b)
@@ -300,6 +402,13 @@ static double ratio(const struct table *t, uint32_t i, uint8_t workers)
 	return median(a, t->rounds);
 }
 
+static double row_of(const struct table *t, uint32_t i, double *part)
+{
+	if (t->workers[i] == PAIR)
+		return pair_of(t->mtu, part);
+	return round_of(t->workers[i], t->mtu, t->sending, part);
+}
+
 /* The rounds that there is time for, one at least. */
 static void measure(struct table *t, int rounds, uint64_t until)
 {
@@ -308,12 +417,12 @@ static void measure(struct table *t, int rounds, uint64_t until)
 	int r;
 
 	for (i = 0; i < t->rows; i++) {
-		round_of(t->workers[i], t->mtu, t->sending, &part);
+		row_of(t, i, &part);
 		t->part[i] = 0;
 	}
 	for (r = 0; r < rounds && (!r || now_ns() < until); r++)
 		for (i = 0; i < t->rows; i++) {
-			t->v[i][r] = round_of(t->workers[i], t->mtu, t->sending, &part);
+			t->v[i][r] = row_of(t, i, &part);
 			t->part[i] += part;
 		}
 	t->rounds = r;
@@ -325,12 +434,15 @@ static void print(const struct table *t)
 
 	for (i = 0; i < t->rows; i++) {
 		double none = ratio(t, i, 0), one = ratio(t, i, 1), a[ROUNDS_MAX], mid;
+		char who[8] = "1+1";
 
+		if (t->workers[i] != PAIR)
+			snprintf(who, sizeof(who), "%u", t->workers[i]);
 		memcpy(a, t->v[i], sizeof(a));
 		mid = median(a, t->rounds);
-		printf("%-5s %8u %8u %12.2f %12.2f %12.2f %8.2f %8.2f %7.0f%%\n",
-		       t->sending ? "send" : "recv", t->mtu, t->workers[i], a[t->rounds - 1] / 1e6,
-		       mid / 1e6, mid * t->mtu / 1e9, none, one, 100 * t->part[i] / t->rounds);
+		printf("%-5s %8u %8s %12.2f %12.2f %12.2f %8.2f %8.2f %7.0f%%\n",
+		       t->sending ? "send" : "recv", t->mtu, who, a[t->rounds - 1] / 1e6, mid / 1e6,
+		       mid * t->mtu / 1e9, none, one, 100 * t->part[i] / t->rounds);
 	}
 	fflush(stdout);
 }
@@ -342,20 +454,33 @@ static void usage(void)
 	exit(2);
 }
 
-/* "0,1,2"; NULL: powers of two up to what there are processors for. */
+/* No pair sends. */
+static void rows_of_senders(struct table *t)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < t->rows; i++)
+		if (t->workers[i] != PAIR)
+			t->workers[n++] = t->workers[i];
+	t->rows = n;
+}
+
+/* "0,1,1+1,2"; NULL: powers of two up to what there are processors for, and a pair. */
 static void rows_set(struct table *t, const char *list)
 {
-	static const uint8_t some[] = { 0, 1, 2, 4, 8, 16 };
+	static const uint8_t some[] = { 0, 1, PAIR, 2, 4, 8, 16 };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), w;
 	char *end;
 	size_t i;
 
 	t->rows = 0;
-	for (i = 0; !list && i < sizeof(some) && (i < 3 || some[i] <= cpus); i++)
+	for (i = 0; !list && i < sizeof(some) && (i < 4 || some[i] <= cpus); i++)
 		t->workers[t->rows++] = some[i];
 	while (list) {
 		w = strtol(list, &end, 10);
-		if (end == list || w < 0 || w > SDR_WORKERS_MAX || t->rows == ROWS ||
+		if (!strncmp(list, "1+1", 3))
+			w = PAIR, end = (char *)(uintptr_t)list + 3;
+		if (end == list || w < 0 || (w > SDR_WORKERS_MAX && w != PAIR) || t->rows == ROWS ||
 		    (*end && *end != ','))
 			usage();
 		t->workers[t->rows++] = (uint8_t)w;
@@ -410,6 +535,8 @@ int main(int argc, char **argv)
 	for (k = 0; k < 2; k++) {
 		if (only && (k == 1) != !strcmp(only, "send"))
 			continue;
+		if (k)
+			rows_of_senders(&t);
 		for (i = 0; i < n; i++) {
 			t.mtu = mtus[i];
 			t.sending = k;
