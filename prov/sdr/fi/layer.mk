@@ -95,6 +95,7 @@ libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_init.c \
 	prov/sdr/fi/sdr_link.c \
 	prov/sdr/fi/sdr_link.h \
+	prov/sdr/fi/sdr_link_ask.c \
 	prov/sdr/fi/sdr_msg.c \
 	prov/sdr/fi/sdr_msg_order.c \
 	prov/sdr/fi/sdr_msg_order.h \

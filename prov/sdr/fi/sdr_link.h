@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Links of datagram endpoints, over which one side writes into the memory of the other
- * (sdr_link.c).  All under the endpoint's lock.
+ * (sdr_link.c, sdr_link_ask.c).  All under the endpoint's lock.
  */
 #ifndef SDR_LINK_H
 #define SDR_LINK_H
@@ -81,6 +81,27 @@ struct sdr_links { /* of an endpoint */
 
 int sdr_links_open(struct sdr_ep *ep);
 void sdr_links_close(struct sdr_ep *ep);
+
+/* What a link is known by besides its own queue pair. */
+struct sdr_link_name {
+	struct sdr_uc_addr addr;
+	struct sdr_dgram_to peer; /* of a link from there; 0: of ours */
+};
+
+/* peer: of a link from there, else NULL */
+struct sdr_link_name sdr_link_name_of(const struct sdr_uc_addr *addr,
+				      const struct sdr_dgram_to *peer);
+/* NULL: there is none; *hash: where it would be. */
+struct sdr_link *sdr_link_named(const struct sdr_links *s, bool in,
+				const struct sdr_link_name *name, uint64_t *hash);
+/* Without a queue pair yet; NULL: no memory. */
+struct sdr_link *sdr_link_new(struct sdr_ep *ep, bool in, const struct sdr_link_name *name,
+			      uint64_t hash);
+/* mtu: bytes, at most what the context has.  0, or a negative errno. */
+int sdr_link_qp_make(struct sdr_link *l, uint32_t mtu, uint8_t info[SDR_QP_INFO_LEN]);
+/* And what is sent or received by it. */
+void sdr_link_qp_drop(struct sdr_link *l);
+
 /* That to this address, which is opened if need be; NULL: no memory. */
 struct sdr_link *sdr_link_to(struct sdr_ep *ep, const struct sdr_uc_addr *addr);
 /* There is something to send by it. */
