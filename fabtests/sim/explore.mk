@@ -13,5 +13,6 @@ sdr_explore_LDADD = libsdr_sdk.a $(SDR_WIRE_LIBS)
 
 check_PROGRAMS += sdr_explore_crew
 TESTS += sdr_explore_crew
-sdr_explore_crew_SOURCES = fabtests/sim/sdr_explore_crew.c
+sdr_explore_crew_SOURCES = \
+	fabtests/sim/sdr_explore_crew.c fabtests/sim/explore_turns.c fabtests/sim/explore_turns.h
 sdr_explore_crew_LDADD = libsdr_uc_soft.a libsdr_uc_base.a $(SDR_WIRE_LIBS) -lpthread

@@ -8,11 +8,7 @@
  *
  * The real code of a worker (sdr_soft_worker.c), of placing (sdr_soft_place.c), of the owner's side
  * (sdr_soft_crew.c, sdr_soft_qp.c) and the receive worker kernel (sdr_rxk.c) is compiled here with
- * its atomic accesses preceded by a point at which another thread may go on.  Threads are
- * coroutines; at each point every one that can move is tried, by running the world anew from its
- * start with the choices so far.  A state that was seen (shared memory, where each thread is, what
- * each has read) is not entered again.  Accesses are taken as sequentially consistent: which orders
- * are enough where the machine is weaker is for ThreadSanitizer and the comments.
+ * its atomic accesses preceded by a point at which another thread may go on (explore_turns.c).
  *
  * What must hold in each: no byte of a buffer is written, not even half way, when the owner has
  * been given it back; no bit of a message is set after; each packet that comes once is counted once
@@ -27,8 +23,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 #include <unistd.h>
+
+#include "explore_turns.h"
 
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
@@ -39,14 +36,11 @@
 /* ---- the world ------------------------------------------------------------------------------- */
 
 #define WORKERS 2
-#define THREADS (WORKERS + 1) /* the owner is the last */
+#define OWNER	WORKERS /* its thread */
 #define MTU	256u
 #define PKTS	2u /* a message; both are one chunk */
 #define USES	2u /* of the one slot */
 #define FRAMES	3u /* a worker gets at most */
-#define STACK	(128u << 10)
-#define DEPTH	4096u
-#define SEEN	(1u << 22) /* states; power of two */
 #define QPN	(SDR_SOFT_QPN_FIRST)
 #define RKEY	0x1234567u
 
@@ -130,164 +124,43 @@ static struct {
 
 static uint8_t frames[USES][PKTS][SDR_DATA_OVERHEAD + MTU];
 
-/* ---- threads and choices --------------------------------------------------------------------- */
-
-static struct thread {
-	ucontext_t at;
-	char *stack;
-	bool done;
-	bool spins; /* it waits for another to change something */
-	/* where it is, and a hash of what it has read since it had nothing in hand */
-	uint32_t line;
-	uint64_t history, last;
-} th[THREADS];
-static ucontext_t home;
-static int running; /* thread */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static const struct scenario *sc;
-static uint8_t choice[DEPTH],
-	options[DEPTH];	      /* of the path: taken; a bit a thread, not tried yet */
-static uint32_t depth, fixed; /* points so far; of them, those whose choice is given */
-static bool pruned;
-static uint64_t *states;
-static uint64_t nseen, runs;
-static bool verbose;
-
-static void fail(const char *what)
-{
-	uint32_t i;
-
-	fprintf(stderr, "sdr_explore_crew: \"%s\": %s; threads in turn:", sc->name, what);
-	for (i = 0; i < depth; i++)
-		fprintf(stderr, " %u", choice[i]);
-	fprintf(stderr, "\n");
-	exit(1);
-}
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
-}
-
-static uint64_t mix_bytes(uint64_t h, const void *p, size_t n)
-{
-	const uint8_t *b = p;
-
-	while (n--)
-		h = mix(h, *b++);
-	return h;
-}
 
 static uint64_t state_hash(void)
 {
 	uint64_t h = 1;
 	uint32_t i;
 
-	for (i = 0; i < THREADS; i++)
-		h = mix(mix(mix(h, th[i].history), th[i].line), th[i].done | th[i].spins << 1);
 	for (i = 0; i < WORKERS; i++)
-		h = mix(mix(h, world.worker[i].hold.slot != NULL), world.worker[i].work);
-	h = mix(h, world.crew.drained);
-	h = mix(h, world.crew.news | world.crew.bell.asleep << 1);
-	h = mix(mix(h, world.page[0].bound), world.page[0].use);
-	h = mix(mix(h, world.words[0]), world.destroyed);
-	h = mix(mix(h, world.qpn[QPN] != NULL), world.qpn[QPN + 1] != NULL);
-	h = mix_bytes(h, world.bits, sizeof(world.bits));
-	h = mix_bytes(h, world.owned, sizeof(world.owned));
-	h = mix_bytes(h, world.ended, sizeof(world.ended));
-	h = mix_bytes(h, world.fresh, sizeof(world.fresh));
-	h = mix_bytes(h, world.chunks, sizeof(world.chunks));
+		h = turns_mix(turns_mix(h, world.worker[i].hold.slot != NULL),
+			      world.worker[i].work);
+	h = turns_mix(h, world.crew.drained);
+	h = turns_mix(h, world.crew.news | world.crew.bell.asleep << 1);
+	h = turns_mix(turns_mix(h, world.page[0].bound), world.page[0].use);
+	h = turns_mix(turns_mix(h, world.words[0]), world.destroyed);
+	h = turns_mix(turns_mix(h, world.qpn[QPN] != NULL), world.qpn[QPN + 1] != NULL);
+	h = turns_mix_bytes(h, world.bits, sizeof(world.bits));
+	h = turns_mix_bytes(h, world.owned, sizeof(world.owned));
+	h = turns_mix_bytes(h, world.ended, sizeof(world.ended));
+	h = turns_mix_bytes(h, world.fresh, sizeof(world.fresh));
+	h = turns_mix_bytes(h, world.chunks, sizeof(world.chunks));
 	for (i = 0; i < USES; i++)
-		h = mix(mix(h, world.buf[i][0]), world.buf[i][MTU]);
-	return h ? h : 1;
+		h = turns_mix(turns_mix(h, world.buf[i][0]), world.buf[i][MTU]);
+	return h;
 }
 
-/* True: it is new. */
-static bool state_enter(void)
-{
-	uint64_t h = state_hash(), i = h & (SEEN - 1);
-
-	for (; states[i]; i = (i + 1) & (SEEN - 1))
-		if (states[i] == h)
-			return false;
-	states[i] = h;
-	if (++nseen > SEEN / 2)
-		fail("too many states: make the world smaller");
-	return true;
-}
-
-/* Another thread, or the same, goes on. */
-static void turn(void)
-{
-	uint8_t can = 0;
-	int i, me = running;
-
-	for (i = 0; i < THREADS; i++)
-		can |= (uint8_t)((!th[i].done && !th[i].spins) << i);
-	if (!can) {
-		for (i = 0; i < THREADS; i++)
-			if (!th[i].done)
-				fail("everybody waits");
-		swapcontext(&th[me].at, &home);
-	}
-	if (depth == DEPTH)
-		fail("a run without end");
-	if (depth >= fixed) {
-		if (!state_enter()) {
-			pruned = true;
-			swapcontext(&th[me].at, &home);
-		}
-		/* who ran goes on first */
-		i = can >> me & 1 ? me : __builtin_ctz(can);
-		choice[depth] = (uint8_t)i;
-		options[depth] = (uint8_t)(can & ~(1u << i));
-	}
-	i = choice[depth++];
-	running = i;
-	if (i != me)
-		swapcontext(&th[me].at, &th[i].at);
-}
-
-static void point(uint32_t line)
-{
-	th[running].line = line;
-	turn();
-}
-
-static void wrote(void)
-{
-	int i;
-
-	for (i = 0; i < THREADS; i++)
-		th[i].spins = false;
-}
-
-/* What is read again and has not changed tells nothing new. */
 static uint64_t read_it(const volatile void *p, uint64_t v)
 {
-	struct thread *t = &th[running];
-	uint64_t at = mix(mix((uint64_t)((const char *)p - (const char *)&world), t->line), v);
-
-	if (at != t->last)
-		t->history = mix(t->history, at);
-	t->last = at;
-	return v;
-}
-
-/* Nothing that it has read before matters any more, but for this. */
-static void forget(uint64_t what)
-{
-	th[running].history = what;
-	th[running].last = 0;
+	return turns_read((uint64_t)((const char *)p - (const char *)&world), v);
 }
 
 static int spin(void)
 {
-	th[running].spins = true;
-	if (running != WORKERS)
-		th[WORKERS].spins = false; /* which polls for those who wait, at its end */
-	turn();
+	if (turns_running() != OWNER)
+		turns_stir(OWNER); /* which polls for those who wait, at its end */
+	turns_spin(0);
 	return 0;
 }
 
@@ -313,17 +186,18 @@ static bool shared(const volatile void *p)
 __attribute__((unused)) static void copy_checked(uint8_t *to, const uint8_t *from, size_t n,
 						 uint32_t line)
 {
-	uint32_t use = (uint32_t)(to - &world.buf[0][0]) / sizeof(world.buf[0]);
+	const size_t at = (size_t)(to - &world.buf[0][0]);
+	const bool *owned = &world.owned[at / sizeof(world.buf[0])];
 
-	if (use >= USES)
-		fail("a packet goes nowhere");
-	if (world.owned[use])
-		fail("a byte is written after the buffer was given back");
+	if (at >= sizeof(world.buf))
+		turns_fail("a packet goes nowhere");
+	if (*owned)
+		turns_fail("a byte is written after the buffer was given back");
 	to[0] = from[0];
-	wrote();
-	point(line);
-	if (world.owned[use])
-		fail("a buffer was given back in the middle of a packet");
+	turns_wrote();
+	turns_point(line);
+	if (*owned)
+		turns_fail("a buffer was given back in the middle of a packet");
 	while (n--)
 		*to++ = *from++;
 }
@@ -335,32 +209,32 @@ static void stored(const volatile void *p)
 	for (i = 0; i < WORKERS; i++)
 		if (p == (const void *)&world.worker[i].hold.slot && world.worker[i].hold.slot &&
 		    world.destroyed)
-			fail("a queue pair that is gone is looked at");
-	wrote();
+			turns_fail("a queue pair that is gone is looked at");
+	turns_wrote();
 }
 
 #define __atomic_load_n(p, o)                                \
 	({                                                   \
 		if (shared(p))                               \
-			point(__LINE__);                     \
+			turns_point(__LINE__);               \
 		__typeof__(*(p)) v_ = __atomic_load_n(p, o); \
 		if (shared(p))                               \
 			read_it(p, (uint64_t)(uintptr_t)v_); \
 		v_;                                          \
 	})
-#define __atomic_store_n(p, x, o)          \
-	do {                               \
-		if (shared(p))             \
-			point(__LINE__);   \
-		__atomic_store_n(p, x, o); \
-		if (shared(p))             \
-			stored(p);         \
+#define __atomic_store_n(p, x, o)              \
+	do {                                   \
+		if (shared(p))                 \
+			turns_point(__LINE__); \
+		__atomic_store_n(p, x, o);     \
+		if (shared(p))                 \
+			stored(p);             \
 	} while (0)
 #define __atomic_fetch_or(p, x, o)                                \
 	({                                                        \
-		point(__LINE__);                                  \
+		turns_point(__LINE__);                            \
 		__typeof__(*(p)) v_ = __atomic_fetch_or(p, x, o); \
-		wrote();                                          \
+		turns_wrote();                                    \
 		read_it(p, (uint64_t)v_);                         \
 		v_;                                               \
 	})
@@ -387,8 +261,8 @@ static bool crew_room(void *user, uint32_t worker)
 
 	(void)user;
 	/* all that the next turn of its loop depends on */
-	forget(mix(mix(mix(me->rx.cur, me->rx.off), me->hold.waited),
-		   mix(me->hold.lost[0].qp != NULL, me->hold.lost[0].use)));
+	turns_forget(turns_mix(turns_mix(turns_mix(me->rx.cur, me->rx.off), me->hold.waited),
+			       turns_mix(me->hold.lost[0].qp != NULL, me->hold.lost[0].use)));
 	return true;
 }
 
@@ -402,28 +276,19 @@ static void crew_placed(void *user, uint32_t worker, const struct sdr_uc_ev *ev,
 	(void)user;
 	(void)worker;
 	if (world.destroyed)
-		fail("a packet is reported of a queue pair that is gone");
+		turns_fail("a packet is reported of a queue pair that is gone");
 	for (i = 0; i < n; i++) {
 		imm = ev[i].p.imm;
 		if (!sdr_rxk_run(&world.rxk, ev[i].gen, &imm, 1, ev[i].len, &run))
-			fail("a packet of a wrong length was placed");
+			turns_fail("a packet of a wrong length was placed");
 		if (!run.msg)
 			continue;
 		use = (uint32_t)(run.msg - world.msg);
 		if (world.ended[use])
-			fail("a bit was set after the message's end");
+			turns_fail("a bit was set after the message's end");
 		world.fresh[use] += run.fresh;
 		world.chunks[use] += run.chunks;
 	}
-}
-
-static void worker_thread(int me)
-{
-	sdr_soft_worker_take(&world.worker[me]);
-	th[me].done = true;
-	wrote();
-	turn();
-	fail("a thread went on after its end");
 }
 
 static void owner_end(uint32_t use)
@@ -431,22 +296,21 @@ static void owner_end(uint32_t use)
 	world.owned[use] = true;
 	world.ended[use] = true;
 	if (world.fresh[use] != (uint32_t)__builtin_popcountll(world.bits[use][0]))
-		fail("packets counted and bits differ");
+		turns_fail("packets counted and bits differ");
 }
 
 static void owner_thread(void)
 {
-	const int me = WORKERS;
 	uint32_t i;
 
 	for (i = 0; sc->deed[i]; i++) {
-		forget(i);
+		turns_forget(i);
 		switch (sc->deed[i]) {
 		case BIND:
 			sdr_rxk_open(&world.rxk, 0, (uint8_t)(world.next % 2), world.next);
 			if (sdr_soft_slot_bind(&world.qp->qp, 0, world.next, world.buf[world.next],
 					       sizeof(world.buf[0]), NULL))
-				fail("bind");
+				turns_fail("bind");
 			world.next++;
 			break;
 		case UNBIND:
@@ -468,25 +332,21 @@ static void owner_thread(void)
 		}
 	}
 	/* Workers that wait for the owner see it poll, as long as there are any. */
-	while (!th[0].done || !th[1].done) {
-		forget(i);
-		if (th[0].spins || th[1].spins)
+	while (!turns_done(0) || !turns_done(1)) {
+		turns_forget(i);
+		if (turns_spins(0) || turns_spins(1))
 			sdr_soft_crew_poll(&world.s, true);
 		else
 			(void)spin();
 	}
-	th[me].done = true;
-	wrote();
-	turn();
-	fail("the owner went on after its end");
 }
 
 static void thread_main(int me)
 {
-	if (me == WORKERS)
+	if (me == OWNER)
 		owner_thread();
 	else
-		worker_thread(me);
+		sdr_soft_worker_take(&world.worker[me]);
 }
 
 /* ---- worlds ---------------------------------------------------------------------------------- */
@@ -573,77 +433,44 @@ static void world_judge(void)
 	for (use = 0; use < USES; use++) {
 		if (!world.ended[use] &&
 		    world.fresh[use] != (uint32_t)__builtin_popcountll(world.bits[use][0]))
-			fail("packets counted and bits differ");
+			turns_fail("packets counted and bits differ");
 		if (world.fresh[use] < sc->least[use])
-			fail("a packet that came in time was not counted");
+			turns_fail("a packet that came in time was not counted");
 		if (world.chunks[use] != (world.bits[use][0] == 3) ||
 		    (world.bits[use][1] & 1) != world.chunks[use])
-			fail("a chunk is not complete exactly once");
+			turns_fail("a chunk is not complete exactly once");
 		for (p = 0; p < PKTS; p++)
 			if (world.bits[use][0] >> p & 1 &&
 			    memcmp(&world.buf[use][p * MTU], frames[use][p] + SDR_DATA_HDR, MTU) !=
 				    0)
-				fail("the bytes of a packet that counted are not there");
+				turns_fail("the bytes of a packet that counted are not there");
 	}
 }
 
-static void thread_make(int me)
+static const struct turns_world turns = {
+	.program = "sdr_explore_crew",
+	.threads = WORKERS + 1,
+	.first = OWNER,
+	.reset = world_reset,
+	.hash = state_hash,
+	.thread = thread_main,
+	.judge = world_judge,
+};
+
+static void explore(const struct scenario *s, bool verbose)
 {
-	struct thread *t = &th[me];
-	char *stack = t->stack;
-
-	memset(t, 0, sizeof(*t));
-	t->stack = stack;
-	getcontext(&t->at);
-	t->at.uc_stack.ss_sp = stack;
-	t->at.uc_stack.ss_size = STACK;
-	t->at.uc_link = NULL;
-	makecontext(&t->at, (void (*)(void))thread_main, 1, me);
-}
-
-/* One run, by the choices that are given and then by the first of each. */
-static void run_once(void)
-{
-	int i;
-
-	world_reset();
-	depth = 0;
-	pruned = false;
-	for (i = 0; i < THREADS; i++)
-		thread_make(i);
-	running = WORKERS; /* the owner begins: its first access is the first choice */
-	runs++;
-	swapcontext(&home, &th[WORKERS].at);
-	if (!pruned)
-		world_judge();
-}
-
-static void explore(const struct scenario *s)
-{
-	uint64_t before;
+	uint64_t states, runs;
 
 	sc = s;
-	memset(states, 0, SEEN * sizeof(*states));
-	nseen = runs = 0;
-	fixed = 0;
-	for (;;) {
-		run_once();
-		while (depth && !options[depth - 1])
-			depth--;
-		if (!depth)
-			break;
-		choice[depth - 1] = (uint8_t)__builtin_ctz(options[depth - 1]);
-		options[depth - 1] &= (uint8_t)(options[depth - 1] - 1);
-		fixed = depth;
-	}
-	before = nseen;
+	states = turns_explore(&turns, s->name, &runs, NULL);
 	if (verbose)
-		printf("%-50s %8llu states %8llu runs\n", s->name, (unsigned long long)before,
+		printf("%-50s %8llu states %8llu runs\n", s->name, (unsigned long long)states,
 		       (unsigned long long)runs);
 }
 
 int main(int argc, char **argv)
 {
+	bool verbose;
 	uint32_t i;
 
 	verbose = argc == 2 && !strcmp(argv[1], "-v");
@@ -651,11 +478,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: sdr_explore_crew [-v]\n");
 		return 2;
 	}
-	states = calloc(SEEN, sizeof(*states));
 	world.qp = calloc(1, sizeof(*world.qp) + 2 * sizeof(world.qp->psn[0]));
-	for (i = 0; i < THREADS; i++)
-		th[i].stack = malloc(STACK);
-	if (!states || !world.qp || !th[0].stack || !th[1].stack || !th[2].stack)
+	if (!world.qp || !turns_open())
 		return 2;
 	world.s.icrc_seed = sdr_icrc_seed_masked();
 	world.s.qpn = world.qpn;
@@ -681,10 +505,8 @@ int main(int argc, char **argv)
 	sdr_rxk_chunk_set(&world.rxk, PKTS);
 	frames_make();
 	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
-		explore(&scenarios[i]);
-	for (i = 0; i < THREADS; i++)
-		free(th[i].stack);
+		explore(&scenarios[i], verbose);
+	turns_close();
 	free(world.qp);
-	free(states);
 	return 0;
 }
