@@ -8,6 +8,10 @@
 
 UC_TEST_LIBS = libsdr_uc_base.a $(SDR_WIRE_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 
+UNIT_TESTS += fabtests/unit/test_uc_bell
+fabtests_unit_test_uc_bell_SOURCES = fabtests/unit/test_uc_bell.c
+fabtests_unit_test_uc_bell_LDADD = $(UC_TEST_LIBS)
+
 UNIT_TESTS += fabtests/unit/test_uc_piece
 fabtests_unit_test_uc_piece_SOURCES = fabtests/unit/test_uc_piece.c
 fabtests_unit_test_uc_piece_LDADD = $(UC_TEST_LIBS)
