@@ -16,10 +16,11 @@
  *
  * Order.  The device stamps nothing, so order is made by looking.  A control datagram is reported
  * after all lanes have been read once more: what came before it is placed (sdr_verbs_crew_told).  A
- * packet whose slot is not bound is early until a poll that began to look for control datagrams
- * after the packet was taken in has found all of them, and they have been handled: `asked` counts
- * the polls that look, `handled` follows when the next one begins.  It keeps its lane, without a
- * lock, and control datagrams go before it: they are what it waits for.
+ * packet whose slot is not bound is early until all control datagrams that were there, of the
+ * device and of the socket, have been found by looks that began after the packet was taken in, and
+ * they have been handled: looks have numbers (`asked`), `handled` follows when the next poll
+ * begins.  It keeps its lane, without a lock, and control datagrams go before it: they are what it
+ * waits for.
  *
  * Grace.  slot_unbind and qp_destroy read the lanes of the QP themselves, after the slot was made
  * unbound: so when they return, nobody has events of it, and of what came before nothing is held
@@ -251,17 +252,16 @@ bool sdr_verbs_crew_poll(struct sdr_verbs_crew *c)
 	return early;
 }
 
-void sdr_verbs_crew_ask(struct sdr_verbs_crew *c)
+void sdr_verbs_crew_ask(struct sdr_verbs_crew *c, uint32_t look)
 {
-	__atomic_store_n(&c->asked, c->asked + 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&c->asked, look, __ATOMIC_SEQ_CST);
 }
 
-void sdr_verbs_crew_told(struct sdr_verbs_crew *c, int n, bool all)
+void sdr_verbs_crew_told(struct sdr_verbs_crew *c, int n, uint32_t seen)
 {
 	uint32_t i;
 
-	if (all)
-		c->read = c->asked;
+	c->read = seen;
 	if (n) {
 		sdr_verbs_crew_pass(c);
 		return;

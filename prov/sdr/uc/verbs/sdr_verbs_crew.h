@@ -22,7 +22,7 @@ struct sdr_verbs_crew;
 struct sdr_verbs_worker {
 	/* under the lock: */
 	struct sdr_verbs_lane lane;
-	uint32_t need;	 /* number of the poll after which what is held cannot be early any more */
+	uint32_t need;	 /* number of the look after which what is held cannot be early any more */
 	uint64_t helped; /* packets that the owner has reported in its place */
 	/* for good: */
 	struct sdr_verbs_crew *crew;
@@ -45,10 +45,10 @@ struct sdr_verbs_crew {
 	uint32_t on;	/* threads: 0 or n */
 	uint32_t first; /* worker of the first channels of the next QP */
 	pid_t pid;	/* the process whose threads these are */
-	uint32_t read;	/* the last poll that took all control datagrams that were there */
+	uint32_t read;	/* the last look that took all control datagrams that were there */
 	/* written by the owner: */
-	_Alignas(SDR_VERBS_CREW_LINE) uint32_t asked; /* polls that have looked for them */
-	uint32_t handled; /* the last poll that took all, and whose events were handled */
+	_Alignas(SDR_VERBS_CREW_LINE) uint32_t asked; /* the last look for them */
+	uint32_t handled; /* the last one that took all, and whose events were handled */
 	bool stop;
 	/* written by both */
 	_Alignas(SDR_VERBS_CREW_LINE) bool news; /* packets were placed since the owner looked */
@@ -74,13 +74,13 @@ bool sdr_verbs_crew_start(struct sdr_verbs *v);
  * so the socket is to be looked at, too.
  */
 bool sdr_verbs_crew_poll(struct sdr_verbs_crew *c);
-/* It looks for control datagrams now. */
-void sdr_verbs_crew_ask(struct sdr_verbs_crew *c);
+/* It looks for control datagrams now, and that is look number so much. */
+void sdr_verbs_crew_ask(struct sdr_verbs_crew *c, uint32_t look);
 /*
- * It has found n; all: and took all that there were.  What came before them is reported when this
- * returns.
+ * It has found n; seen: the last look that took all that there were.  What came before them is
+ * reported when this returns.
  */
-void sdr_verbs_crew_told(struct sdr_verbs_crew *c, int n, bool all);
+void sdr_verbs_crew_told(struct sdr_verbs_crew *c, int n, uint32_t seen);
 /* What has come is reported, but for what may be early, and for what there is no room for. */
 void sdr_verbs_crew_pass(struct sdr_verbs_crew *c);
 /*

@@ -269,6 +269,10 @@ static int sdr_verbs_ud_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max)
 	uint32_t i;
 	int n = 0;
 
+	if (!u->qp) {
+		v->looks.ud = v->looks.n;
+		return 0;
+	}
 	/* What the last poll reported has been read. */
 	for (i = 0; i < u->rx_need; i++)
 		if (sdr_verbs_ud_recv(v, u->refill[i]))
@@ -276,10 +280,16 @@ static int sdr_verbs_ud_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max)
 					"the device took no more receives of control datagrams");
 	u->rx_need = 0;
 	while (n < max && n < (int)(sizeof(u->from) / sizeof(u->from[0])) &&
-	       u->rx_need < SDR_VERBS_UD_RX && sdr_verbs_ud_fetch(v)) {
-		const struct ibv_wc *wc = &u->wc[u->pos++];
-		const uint8_t *buf = u->buf + (size_t)wc->wr_id * u->rx_size;
+	       u->rx_need < SDR_VERBS_UD_RX) {
+		const struct ibv_wc *wc;
+		const uint8_t *buf;
 
+		if (!sdr_verbs_ud_fetch(v)) {
+			v->looks.ud = v->looks.n;
+			break;
+		}
+		wc = &u->wc[u->pos++];
+		buf = u->buf + (size_t)wc->wr_id * u->rx_size;
 		if (!now)
 			now = sdr_verbs_now(&v->uc);
 		u->refill[u->rx_need++] = (uint32_t)wc->wr_id;
@@ -305,13 +315,12 @@ static int sdr_verbs_ud_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max)
 	return n;
 }
 
-int sdr_verbs_ctl_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max, bool socket)
+static int sdr_verbs_sock_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max)
 {
-	int n = v->ud.qp ? sdr_verbs_ud_poll(v, ev, max) : 0, i, kept = 0;
+	int n = v->soft->ops->poll(v->soft, ev, max), i, kept = 0;
 
-	if (n || (!socket && v->ud.qp))
-		return n;
-	n = v->soft->ops->poll(v->soft, ev, max);
+	if (n < max)
+		v->looks.sock = v->looks.n;
 	for (i = 0; i < n; i++) {
 		if (ev[i].kind == SDR_UC_EV_PATH)
 			continue; /* of the socket's way, not of the device's */
@@ -322,6 +331,30 @@ int sdr_verbs_ctl_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max, bool 
 		kept++;
 	}
 	return kept;
+}
+
+/* One place has to wait when the other gives something, and then is the first to be read. */
+int sdr_verbs_ctl_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max, bool socket)
+{
+	struct sdr_verbs_looks *k = &v->looks;
+	bool sock = socket && k->sock_next;
+	int n = sock ? sdr_verbs_sock_poll(v, ev, max) : 0;
+
+	if (!n)
+		n = sdr_verbs_ud_poll(v, ev, max);
+	if (!n && !sock && (socket || !v->ud.qp)) {
+		n = sdr_verbs_sock_poll(v, ev, max);
+		sock = true;
+	}
+	k->sock_next = socket && !sock;
+	return n;
+}
+
+uint32_t sdr_verbs_ctl_seen(const struct sdr_verbs *v, bool socket)
+{
+	const struct sdr_verbs_looks *k = &v->looks;
+
+	return socket && (int32_t)(k->sock - k->ud) < 0 ? k->sock : k->ud;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */

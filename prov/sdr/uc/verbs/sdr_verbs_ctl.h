@@ -42,12 +42,23 @@ struct sdr_verbs_ud {
 	struct sdr_uc_addr from[64]; /* of what the last poll reported */
 };
 
+/*
+ * Looks for control datagrams, by number: the last, and of each place that they come to the last
+ * that took all that were there.
+ */
+struct sdr_verbs_looks {
+	uint32_t n, ud, sock;
+	bool sock_next; /* the socket was to be read, and was not: it is first */
+};
+
 int sdr_verbs_ud_open(struct sdr_verbs *v);
 void sdr_verbs_ud_close(struct sdr_verbs *v);
 /* Sends one control datagram: true when it was taken (or is lost), false: full. */
 bool sdr_verbs_ctl_post(struct sdr_verbs *v, struct sdr_uc_tx *t);
-/* Control datagrams of devices; socket: those of the socket too. */
+/* A look, v->looks.n: control datagrams of devices, or of the socket if that is to be read. */
 int sdr_verbs_ctl_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max, bool socket);
+/* The last look that has left none of those that were there; socket: nor any of the socket. */
+uint32_t sdr_verbs_ctl_seen(const struct sdr_verbs *v, bool socket);
 /* Completions of the UD pair taken in: true when something is there to report. */
 bool sdr_verbs_ud_fetch(struct sdr_verbs *v);
 struct sdr_verbs_peer *sdr_verbs_peer_get(struct sdr_verbs *v, const struct sdr_uc_addr *addr,

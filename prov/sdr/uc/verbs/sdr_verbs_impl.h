@@ -105,7 +105,9 @@ struct sdr_verbs {
 	atomic_bool broke;	     /* a QP is marked as broken, and not on that list yet */
 	/* 1 + the last enum ibv_event_type that a queue pair of a QP had */
 	atomic_int qp_event;
-	bool lane_ready; /* the control datagrams before what its lane holds have been reported */
+	struct sdr_verbs_looks looks; /* for control datagrams */
+	/* the last one when its lane was filled: what is held came before the next */
+	uint32_t lane_look;
 
 	atomic_ullong failed_at; /* ns: first thing that failed; 0: none */
 	char failed[160];	 /* what it was */

@@ -37,8 +37,15 @@ static int sdr_verbs_lane_report(struct sdr_verbs_lane *l, struct sdr_uc_ev *ev,
 
 static void sdr_verbs_stage(struct sdr_verbs *v)
 {
-	v->lane_ready = v->lane.sock = false;
+	v->lane.sock = false;
 	sdr_verbs_lane_take(&v->lane, v->polled);
+	v->lane_look = v->looks.n;
+}
+
+/* The control datagrams before what its lane holds have been reported. */
+static bool sdr_verbs_lane_ready(const struct sdr_verbs *v)
+{
+	return (int32_t)(sdr_verbs_ctl_seen(v, v->lane.sock) - v->lane_look) > 0;
 }
 
 /* ---- poll ------------------------------------------------------------------------------------ */
@@ -65,7 +72,7 @@ int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 	sdr_verbs_tx_reap(v);
 	early = v->crew && sdr_verbs_crew_poll(v->crew);
 	for (round = 0; round < SDR_VERBS_ROUNDS; round++) {
-		if (v->lane_ready && l->pos < l->n) {
+		if (l->pos < l->n && sdr_verbs_lane_ready(v)) {
 			n = sdr_verbs_lane_report(l, ev, max);
 			if (n)
 				return n;
@@ -94,16 +101,12 @@ int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 			if (n || atomic_load(&v->err))
 				return n;
 		}
+		v->looks.n++;
 		if (v->crew)
-			sdr_verbs_crew_ask(v->crew);
+			sdr_verbs_crew_ask(v->crew, v->looks.n);
 		n = sdr_verbs_ctl_poll(v, ev, max, sock);
 		if (v->crew)
-			sdr_verbs_crew_told(v->crew, n, n < max);
-		/*
-		 * Every control datagram that came before the held data is in this answer, or it
-		 * was full.
-		 */
-		v->lane_ready = n < max;
+			sdr_verbs_crew_told(v->crew, n, sdr_verbs_ctl_seen(v, true));
 		if (n || l->pos == l->n)
 			return n;
 	}
