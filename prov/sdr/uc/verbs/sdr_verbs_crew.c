@@ -210,6 +210,9 @@ static void sdr_verbs_worker_help(struct sdr_verbs_worker *w, uint64_t now,
 		r = sdr_verbs_worker_report(w);
 	}
 	w->helped += l->st.pkts_rx - had;
+	/* Not within a poll: the next one is to come soon. */
+	if (left && l->st.pkts_rx != had)
+		__atomic_store_n(&w->crew->news, true, __ATOMIC_SEQ_CST);
 	sdr_verbs_lane_unlock(l);
 	if (r != SDR_VERBS_NOTHING)
 		sdr_verbs_lane_wake(l); /* it goes on with that */
