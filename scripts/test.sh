@@ -240,8 +240,8 @@ step_clang() {
 	count_make_check clang "$BUILD-clang"
 }
 
-# A program's own options are in fabtests/asan, by its name: sdr_explore allocates millions of times; sdr_explore_crew
-# gives up runs in the middle, whose fake frames are never freed, so that looking for a free one is all that it does.
+# A program's own options are in fabtests/asan, by its name: sdr_explore allocates millions of times; sdr_explore_crew and _lanes
+# give up runs in the middle, whose fake frames are never freed, so that looking for a free one is all that it does.
 step_asan() {
 	export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1:include_if_exists=$SRC/fabtests/asan/%b UBSAN_OPTIONS=print_stacktrace=1
 	logged "$LOGS/asan.log" run_check 3000 "$BUILD-asan" "$(tests_of "$BUILD-asan" programs)" "${ASAN_MAKE[@]}"

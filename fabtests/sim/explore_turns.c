@@ -18,14 +18,16 @@
 
 #define STACK (128u << 10)
 #define DEPTH 4096u
+#define SHOWN 400u	 /* points of a run that failed, the last */
 #define SEEN  (1u << 22) /* states; power of two */
 
 static struct thread {
 	ucontext_t at;
 	char *stack;
 	bool done;
-	bool spins;  /* it waits for another to change something */
-	bool sleeps; /* it waits to be woken */
+	bool spins;	     /* it waits for another to change something */
+	bool sleeps;	     /* it waits to be woken */
+	bool looks, stirred; /* another has changed something since it began to look */
 	/* where it is, and a hash of what it has read since it had nothing in hand */
 	uint32_t line;
 	uint64_t history, last;
@@ -37,9 +39,10 @@ static int running = -1; /* thread */
 static const struct turns_world *world;
 static const char *name;
 static uint8_t choice[DEPTH],
-	options[DEPTH];	      /* of the path: taken; a bit a thread, not tried yet */
+	options[DEPTH]; /* of the path: taken; a bit a thread, not tried yet */
+static uint32_t lines[DEPTH];
 static uint32_t depth, fixed; /* points so far; of them, those whose choice is given */
-static bool pruned;
+static bool pruned, ended;    /* this run was given up; one was not */
 static uint64_t *states;
 static uint64_t nseen;
 static const char **faulty, *failed;
@@ -69,7 +72,8 @@ static uint64_t state_hash(void)
 	for (i = 0; i < world->threads; i++) {
 		h = turns_mix(turns_mix(h, th[i].history), th[i].line);
 		h = turns_mix(h, (uint64_t)th[i].done | (uint64_t)th[i].spins << 1 |
-					 (uint64_t)th[i].sleeps << 2);
+					 (uint64_t)th[i].sleeps << 2 |
+					 (uint64_t)th[i].stirred << 3);
 	}
 	return h ? h : 1;
 }
@@ -102,6 +106,11 @@ _Noreturn static void run_leave(void)
 	abort();
 }
 
+_Noreturn void turns_finish(void)
+{
+	run_leave();
+}
+
 _Noreturn void turns_fail(const char *what)
 {
 	uint32_t i;
@@ -110,9 +119,10 @@ _Noreturn void turns_fail(const char *what)
 		failed = failed ? failed : what;
 		run_leave();
 	}
-	fprintf(stderr, "%s: \"%s\": %s; threads in turn:", world->program, name, what);
-	for (i = 0; i < depth; i++)
-		fprintf(stderr, " %u", choice[i]);
+	fprintf(stderr, "%s: \"%s\": %s; threads in turn, and where they were:", world->program,
+		name, what);
+	for (i = depth > SHOWN ? depth - SHOWN : 0; i < depth; i++)
+		fprintf(stderr, " %u:%u", choice[i], lines[i]);
 	fprintf(stderr, "\n");
 	exit(1);
 }
@@ -155,7 +165,8 @@ static void turn(void)
 		choice[depth] = (uint8_t)i;
 		options[depth] = (uint8_t)(can & ~(1u << i));
 	}
-	i = choice[depth++];
+	i = choice[depth];
+	lines[depth++] = th[i].line;
 	running = i;
 	if (i != me)
 		swapcontext(&th[me].at, &th[i].at);
@@ -177,13 +188,27 @@ void turns_wrote(void)
 {
 	int i;
 
-	for (i = 0; i < world->threads; i++)
+	for (i = 0; i < world->threads; i++) {
 		th[i].spins = false;
+		th[i].stirred |= th[i].looks && i != running;
+	}
 }
 
 void turns_spin(uint32_t line)
 {
 	th[running].spins = true;
+	turns_point(line);
+}
+
+void turns_look(void)
+{
+	th[running].looks = true;
+	th[running].stirred = false;
+}
+
+void turns_rest(uint32_t line)
+{
+	th[running].spins = !th[running].stirred;
 	turns_point(line);
 }
 
@@ -227,6 +252,11 @@ uint64_t turns_read(uint64_t where, uint64_t v)
 		t->history = turns_mix(t->history, at);
 	t->last = at;
 	return v;
+}
+
+uint64_t turns_past(void)
+{
+	return th[running].history;
 }
 
 void turns_forget(uint64_t what)
@@ -276,8 +306,10 @@ static void run_once(void)
 	running = world->first;
 	swapcontext(&home, &th[running].at);
 	running = -1;
-	if (!pruned && !failed)
-		world->judge();
+	if (pruned || failed)
+		return;
+	ended = true;
+	world->judge();
 }
 
 uint64_t turns_explore(const struct turns_world *w, const char *what, uint64_t *runs,
@@ -290,6 +322,7 @@ uint64_t turns_explore(const struct turns_world *w, const char *what, uint64_t *
 	memset(states, 0, SEEN * sizeof(*states));
 	nseen = *runs = 0;
 	fixed = 0;
+	ended = false;
 	for (;;) {
 		run_once();
 		++*runs;
@@ -300,6 +333,12 @@ uint64_t turns_explore(const struct turns_world *w, const char *what, uint64_t *
 		choice[depth - 1] = (uint8_t)__builtin_ctz(options[depth - 1]);
 		options[depth - 1] &= (uint8_t)(options[depth - 1] - 1);
 		fixed = depth;
+	}
+	if (!ended && !failed)
+		failed = "no run has an end";
+	if (failed && !fault) {
+		fprintf(stderr, "%s: \"%s\": %s\n", w->program, what, failed);
+		exit(1);
 	}
 	if (fault)
 		*fault = failed;

@@ -40,13 +40,21 @@ void turns_close(void);
 
 /* Ends the run, and all of them. */
 _Noreturn void turns_fail(const char *what);
+/* Ends the run: what its threads would still do is of no interest. */
+_Noreturn void turns_finish(void);
 /* -1: the world is being made, or judged. */
 int turns_running(void);
 /* Another thread, or the same, goes on.  line: where this one is; 0: where it was last. */
 void turns_point(uint32_t line);
 /* This thread waits for another to change something. */
 void turns_spin(uint32_t line);
-/* Likewise, until turns_wake: changes alone are not enough. */
+/*
+ * It begins to look whether there is something; and it has found nothing, and waits until another
+ * changes something, or has done so since.
+ */
+void turns_look(void);
+void turns_rest(uint32_t line);
+/* It waits, until turns_wake: changes alone are not enough. */
 void turns_sleep(uint32_t line);
 void turns_wake(int thread);
 /* A thread that spins looks again. */
@@ -58,6 +66,8 @@ bool turns_spins(int thread);
 bool turns_sleeps(int thread);
 /* It has read v there.  What is read again and has not changed tells nothing new. */
 uint64_t turns_read(uint64_t where, uint64_t v);
+/* What it has read, as one number. */
+uint64_t turns_past(void);
 /* Nothing that it has read before matters any more, but for this. */
 void turns_forget(uint64_t what);
 

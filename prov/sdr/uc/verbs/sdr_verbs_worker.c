@@ -23,9 +23,12 @@
 #include "uc/sdr_uc_pause.h"
 #include "sdr_verbs_impl.h"
 
-#define SDR_VERBS_WAIT_SPINS 64u    /* times that the processor is offered before the first nap */
-#define SDR_VERBS_WAIT_NS    50000u /* of a nap, while something waits for the owner */
-#define SDR_VERBS_WARM_LOOKS 64u    /* looks at empty queues before it sleeps */
+#define SDR_VERBS_WAIT_NS 50000u /* of a nap, while something waits for the owner */
+/* The explorer of interleavings (sdr_explore_lanes) has other numbers of these. */
+#ifndef SDR_VERBS_WAIT_SPINS
+#define SDR_VERBS_WAIT_SPINS 64u /* times that the processor is offered before the first nap */
+#define SDR_VERBS_WARM_LOOKS 64u /* looks at empty queues before it sleeps */
+#endif
 
 static bool sdr_verbs_worker_stopped(const struct sdr_verbs_worker *w)
 {
