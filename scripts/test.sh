@@ -250,9 +250,9 @@ step_asan() {
 	count_make_check asan "$BUILD-asan"
 }
 
-# What has threads: the provider, receive workers of the SDK, and of the scripts those whose programs are linked with it or have
-# threads of their own; loadable.sh and badinput.sh run programs of the system, which are not instrumented
-# and cannot load this build.
+# What has threads: the provider, receive workers of the SDK, and of the scripts those whose programs are
+# linked with it or have threads of their own; loadable.sh and badinput.sh run programs of the system, which are not
+# instrumented and cannot load this build.
 tsan_programs() { tests_of "$BUILD-tsan" programs | tr ' ' '\n' | grep -E '(^|/)test_(fi|sdr_fi|sdk_rxk|sdk_workers|sdk_engines)' | tr '\n' ' '; }
 tsan_scripts() { tests_of "$BUILD-tsan" scripts | tr ' ' '\n' | grep -Ev '/(loadable|badinput|sim|wan)[.]sh' | tr '\n' ' '; }
 
@@ -262,6 +262,14 @@ step_tsan() {
 	programs=$(tsan_programs)
 	export TSAN_OPTIONS="suppressions=$SRC/fabtests/tsan.supp halt_on_error=0 exitcode=66 second_deadlock_stack=1"
 	export SDR_TEST_BRIEF=1
+	# Paths over several interfaces, in a network of their own.
+	logged "$LOGS/tsan-net.log" fixed_addresses env SDR_BUILDDIR="$BUILD-tsan" FI_PROVIDER_PATH="$BUILD-tsan/.libs" \
+		timeout -k 20 300 "$SRC/scripts/net-cases.sh" iface_rails
+	case $? in
+	0) count_program tsan net-cases.sh "$LOGS/tsan-net.log" PASS ;;
+	77) count_program tsan net-cases.sh "$LOGS/tsan-net.log" SKIP ;;
+	*) count_program tsan net-cases.sh "$LOGS/tsan-net.log" FAIL ;;
+	esac
 	logged "$LOGS/tsan.log" fixed_addresses timeout -k 20 3000 make -C "$BUILD-tsan" -j$((2 * JOBS)) check \
 		TESTS="$(tsan_scripts) $programs" check_PROGRAMS="$programs" check_LIBRARIES= man_MANS=
 	CHECK_RC=$?

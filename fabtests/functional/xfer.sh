@@ -72,6 +72,16 @@ workers_parity() {
 		both -m tagged -S 2m,5000001 -I 4
 }
 
+# Workers at both ends of several paths, from ports of their own; one side alone asks for paths; one alone has workers.
+workers_paths() {
+	export FI_SDR_SPREAD_MIN=256k
+	FI_SDR_PATHS=3 FI_SDR_WORKERS=2 both -m tagged -S 8,300k,4m,5000001 -I 4 &&
+		FI_SDR_PATHS=2 FI_SDR_WORKERS=2 FI_SDR_FAULT=$faults both -m write -S 64k,5000001 -I 4 || return 1
+	FI_SDR_WORKERS=1 server && FI_SDR_STATS=$tmp/stats FI_SDR_PATHS=3 client_at client "$port" -p "$prov" -m msg \
+		-S 8,1m,9m -I 4 && both_end_well client server || return 1
+	grep -q '"paths_up": *[1-9]' "$tmp/stats" || no "no path beside the first was used"
+}
+
 ipv6() {
 	grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || { skip "the loopback has no ::1"; return; }
 	host=::1 both -m tagged -S 8,64k,1m -I 2
@@ -191,7 +201,7 @@ port_in_use() {
 }
 
 all="clean_tagged clean_msg clean_write clean_no_repair faults_tagged faults_msg faults_write wan_loss
-	scheme_sr_rto scheme_sr_nack channels workers workers_parity ipv6 mtu_differs peer_killed_tagged peer_killed_write
+	scheme_sr_rto scheme_sr_nack channels workers workers_parity workers_paths ipv6 mtu_differs peer_killed_tagged peer_killed_write
 	no_peer blackout garbage
 	bad_settings cache port_in_use"
 

@@ -79,6 +79,23 @@ iface_pingpong() {
 	[ "$mine" -gt 5000000 ] && [ "$other" -lt 100000 ] || no "wan0 carried $mine bytes, ctl0 $other"
 }
 
+# Two interfaces, a path over each, and workers at both ends; with one side that asks for paths, under faults.
+iface_rails() {
+	local m0 m1
+	hosts a b && link a rail0 b rail0 1500 10.5.0 && link a rail1 b rail1 1500 10.6.0 || return 1
+	B=10.5.0.2
+	reachable a $B || return 1
+	export FI_SDR_IFACE=rail0,rail1 FI_SDR_PATHS=2 FI_SDR_WORKERS=2 FI_SDR_SPREAD_MIN=256k
+	m0=$(sent a rail0) m1=$(sent a rail1)
+	transfer -m tagged -S 8,300k,4m,5000001 -I 6 || return 1
+	m0=$(($(sent a rail0) - m0)) m1=$(($(sent a rail1) - m1))
+	tell "rail0 $m0 bytes, rail1 $m1 bytes"
+	# which of them carries more is chance
+	grep -q '"paths_up": *[1-9]' "$tmp/last.client" && [ "$m0" -gt 10000 ] && [ "$m1" -gt 10000 ] ||
+		{ no "one of them was not used"; return 1; }
+	FI_SDR_FAULT=drop=0.01,dup=0.01,reorder=0.01,seed=2 transfer -m write -S 64k,5000001 -I 4
+}
+
 # ---- ports -----------------------------------------------------------------------------------------
 
 range=20100-20109
@@ -144,4 +161,4 @@ iface_bind() {
 }
 
 iface_cases="iface_mpi_default iface_mpi_wan iface_mpi_ctl iface_mpi_not iface_mpi_cidr iface_docker iface_order
-	iface_destination iface_wrong iface_pingpong iface_ports_mpi iface_ports_full iface_port iface_bind"
+	iface_destination iface_wrong iface_pingpong iface_rails iface_ports_mpi iface_ports_full iface_port iface_bind"
