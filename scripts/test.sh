@@ -250,10 +250,10 @@ step_asan() {
 	count_make_check asan "$BUILD-asan"
 }
 
-# What has threads: the provider, receive workers of the SDK, and of the scripts those whose programs are
+# What has threads: the provider, receive workers of the SDK and of devices, and of the scripts those whose programs are
 # linked with it or have threads of their own; loadable.sh and badinput.sh run programs of the system, which are not
 # instrumented and cannot load this build.
-tsan_programs() { tests_of "$BUILD-tsan" programs | tr ' ' '\n' | grep -E '(^|/)test_(fi|sdr_fi|sdk_rxk|sdk_workers|sdk_engines)' | tr '\n' ' '; }
+tsan_programs() { tests_of "$BUILD-tsan" programs | tr ' ' '\n' | grep -E '(^|/)test_(fi|sdr_fi|sdk_rxk|sdk_workers|sdk_engines|verbs_crew)' | tr '\n' ' '; }
 tsan_scripts() { tests_of "$BUILD-tsan" scripts | tr ' ' '\n' | grep -Ev '/(loadable|badinput|sim|wan)[.]sh' | tr '\n' ' '; }
 
 step_tsan() {
