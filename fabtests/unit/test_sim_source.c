@@ -305,6 +305,34 @@ static void via__packets_go_by_it(void **state)
 	lanes_close(&t);
 }
 
+/* Who gets them knows which, where he has the way back: one in several datagrams, too. */
+static void via__known_at_its_other_end(void **state)
+{
+	static uint8_t dst[64 * PAIR_MTU];
+	const struct sdr_uc_ops *o;
+	struct sdr_uc_addr to;
+	struct lanes t;
+
+	(void)state;
+	lanes_open(&t, 1, NULL);
+	o = t.p.uc[1]->ops;
+	assert_int_equal(o->slot_bind(t.p.qp[1], 3, 0, dst, sizeof(dst), NULL), 0);
+	addr_of(&t, 0, 3, &to);
+	assert_int_equal(o->qp_via(t.p.qp[1], 2, 0, &to), 0); /* it leads elsewhere now */
+	for (uint32_t cut = 0; cut < 2; cut++) {
+		for (uint32_t k = 0; k < SRC; k++) {
+			assert_int_equal(run(&t, 0, k, 1), 1);
+			pair_drain(&t.p);
+			assert_int_equal(pair_poll(&t.p, 1), 1);
+			assert_int_equal(t.p.ev[0].kind, SDR_UC_EV_PLACED);
+			assert_int_equal(t.p.ev[0].via, k == 2 ? 0 : k);
+		}
+		o->qp_path(t.p.qp[0], PAIR_MTU / 2 + SDR_SIM_DATA_OVER);
+	}
+	assert_true(pair_stats(&t.p, 1).pieces_rx >= 2 * SRC);
+	lanes_close(&t);
+}
+
 static void via__set_again_or_never(void **state)
 {
 	const struct sdr_uc_ops *o;
@@ -652,6 +680,7 @@ int main(void)
 		cmocka_unit_test(source__translators_see_it),
 		cmocka_unit_test(source__injected_to),
 		cmocka_unit_test(via__packets_go_by_it),
+		cmocka_unit_test(via__known_at_its_other_end),
 		cmocka_unit_test(via__set_again_or_never),
 		cmocka_unit_test(lane__delay_and_rate_of_its_own),
 		cmocka_unit_test(lane__follows_lane_0),

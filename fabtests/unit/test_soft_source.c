@@ -78,6 +78,14 @@ static int via_set(struct bed *d, uint32_t via, uint32_t source, uint32_t to)
 	return d->p.a->ops->qp_via(d->p.qa, via, source, &addr);
 }
 
+/* At the other end: the way back of one of those. */
+static int via_back(struct bed *d, uint32_t via, uint32_t source, uint32_t to)
+{
+	struct sdr_uc_addr addr = source_of(d->p.a, source);
+
+	return d->p.b->ops->qp_via(d->p.qb, via, to, &addr);
+}
+
 static struct sdr_uc_tx write_by(struct bed *d, uint32_t slot, uint32_t first, uint32_t len,
 				 uint8_t via)
 {
@@ -150,8 +158,9 @@ static void source__control_leaves_and_arrives(void **state)
 /* Runs by several ways in one post, long and short packets: all of it arrives, once. */
 static void data_by_ways(const struct pair_opt *opt)
 {
+	static const uint8_t vias[] = { 1, 0, 2, 2, 15, 3, 3, 0, 1, 15 };
+	uint32_t i, n = 0, by[SDR_PATHS_MAX] = { 0 };
 	struct sdr_uc_tx t[10];
-	uint32_t i, n = 0;
 	struct bed d;
 
 	bed_open(&d, *opt);
@@ -159,20 +168,27 @@ static void data_by_ways(const struct pair_opt *opt)
 	assert_int_equal(via_set(&d, 2, 2, 0), 0);
 	assert_int_equal(via_set(&d, 3, 0, 2), 0);
 	assert_int_equal(via_set(&d, 15, 3, 2), 0);
+	/* one is not known over there: what comes by it came by none */
+	assert_int_equal(via_back(&d, 4, 1, 1), 0);
+	assert_int_equal(via_back(&d, 5, 2, 0), 0);
+	assert_int_equal(via_back(&d, 6, 3, 2), 0);
 	assert_int_equal(d.p.b->ops->slot_bind(d.p.qb, 5, 0, d.rx, d.p.msg, NULL), 0);
 	for (i = 0; i < 10; i++) {
-		static const uint8_t vias[] = { 1, 0, 2, 2, 15, 3, 3, 0, 1, 15 };
-
 		t[i] = write_by(&d, 5, n, (i % 3 + 1) * d.p.mtu, vias[i]);
 		t[i].channel = (uint8_t)(i % (opt->channels ? opt->channels : 1));
 		n += i % 3 + 1;
+		by[vias[i] == 15 ? 6 : vias[i] % 3 ? vias[i] + 3 : 0] += i % 3 + 1;
 	}
 	assert_int_equal(d.p.a->ops->post(d.p.a, t, 10), 10);
 	while (d.p.a->ops->deadline(d.p.a) != UINT64_MAX)
 		assert_int_equal(d.p.a->ops->poll(d.p.a, d.p.ev, PAIR_EVS), 0);
 	assert_int_equal(pair_wait(d.p.b, d.p.ev, (int)n), n);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		assert_int_equal(d.p.ev[i].kind, SDR_UC_EV_PLACED);
+		by[d.p.ev[i].via]--;
+	}
+	for (i = 0; i < SDR_PATHS_MAX; i++)
+		assert_int_equal(by[i], 0);
 	assert_memory_equal(d.rx, d.tx, n * d.p.mtu);
 	assert_int_equal(pair_stats(d.p.a).pkts_tx, n);
 	assert_int_equal(pair_stats(d.p.a).tx_lost, 0);

@@ -121,7 +121,12 @@ struct sdr_uc_ev {
 	 */
 	uint8_t ecn;
 	uint8_t source; /* CTL: that it came to; PATH: that the way begins at; < info.sources */
-	uint32_t len;	/* PLACED, CTL: payload bytes */
+	/*
+	 * PLACED: the way of its QP (qp_via) whose other end it came from, to where that begins; 0:
+	 * none of them
+	 */
+	uint8_t via;
+	uint32_t len; /* PLACED, CTL: payload bytes */
 	/*
 	 * CTL: since when this host had it, by the engine's clock, where that is known; who polls
 	 * may be late.  0: it is not.  PLACED by a worker: in the order of arrivals, 0 is the first
@@ -298,7 +303,8 @@ struct sdr_uc_ops {
 	/*
 	 * A way to the connected peer beside its own (tx.via 1..SDR_PATHS_MAX - 1): from that
 	 * source to that address, to which qp_readdress is nothing.  Set again: another one from
-	 * now on.
+	 * now on.  Data that come the other way round say by which they did (ev.via), so of two
+	 * ways no more than one leads from there to there.
 	 * What is posted to one that was never set is lost.  Engines with more than one source, or
 	 * to peers that have: -EINVAL, -EAFNOSUPPORT.  May be NULL: this engine has one way.
 	 */

@@ -176,6 +176,7 @@ struct sdr_sim_qp {
 	bool piece_ce;	       /* a piece came marked since the last whole packet */
 	uint32_t peer_qpn, peer_rkey;
 	struct sdr_sim_via via[SDR_PATHS_MAX]; /* 0: its own way */
+	bool vias;			       /* there is another */
 	uint32_t path; /* no data packet to the peer is longer, headers included; 0 any */
 };
 

@@ -65,6 +65,18 @@ static uint8_t sdr_sim_ecn_seen(const struct sdr_sim_eng *e, const struct sdr_si
 	return e->attr.ecn ? p->ecn : SDR_UC_NOT_ECT;
 }
 
+/* The way whose other end it came from. */
+static uint8_t sdr_sim_via_back(const struct sdr_sim_qp *qp, const struct sdr_sim_packet *p)
+{
+	uint8_t i;
+
+	for (i = 1; qp->vias && i < SDR_PATHS_MAX; i++)
+		if (qp->via[i].set && qp->via[i].number == p->from &&
+		    qp->via[i].source == p->source)
+			return i;
+	return 0;
+}
+
 /* The placement rule.  True: ev is an event to report. */
 static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 			  struct sdr_uc_ev *ev)
@@ -112,6 +124,7 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	sdr_sim_trace(e->w, SDR_SIM_T_PLACED, p);
 	e->st.pieces_rx += part.size != 0;
 	ev->ecn = sdr_sim_ecn_seen(e, p);
+	ev->via = sdr_sim_via_back(qp, p);
 	if (part.size) {
 		qp->piece_ce |= ev->ecn == SDR_UC_CE;
 		if (qp->piece_ce)

@@ -211,6 +211,7 @@ int sdr_sim_qp_via(struct sdr_uc_qp *base, uint32_t via, uint32_t source,
 	if (!to.number)
 		return -EAFNOSUPPORT;
 	sdr_sim_qp(base)->via[via] = to;
+	sdr_sim_qp(base)->vias = true;
 	return 0;
 }
 

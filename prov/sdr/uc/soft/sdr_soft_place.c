@@ -27,6 +27,7 @@
 #include "sdr_soft_impl.h"
 #include "sdr_soft_piece.h"
 #include "sdr_soft_place.h"
+#include "sdr_soft_via.h"
 
 #define SDR_SOFT_FETCH_MIN 2048u /* payload bytes from which its place is fetched ahead */
 #define SDR_SOFT_LINE	   64u	 /* bytes of a cache line */
@@ -117,6 +118,17 @@ static enum sdr_soft_placed sdr_soft_stray(const struct sdr_soft_qp *q, struct s
 	return SDR_SOFT_GONE;
 }
 
+/* Workers' ports are of no way but the QP's own. */
+static uint8_t sdr_soft_came_by(const struct sdr_soft_qp *q, struct sdr_soft_rx *rx)
+{
+	if (rx->via_of != q) {
+		rx->via_of = q;
+		rx->via = sdr_soft_via_back(q, rx->inlet[rx->cur]->source, sdr_soft_rx_from(rx),
+					    rx->hdr[rx->cur].msg_hdr.msg_namelen);
+	}
+	return rx->via;
+}
+
 enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 				    struct sdr_soft_hold *hold, uint8_t *pkt, size_t len,
 				    struct sdr_uc_ev *ev)
@@ -177,6 +189,7 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 		sdr_soft_copy(e->buf + at + p.off, payload, d.len);
 	}
 	ev->ecn = rx->ecn;
+	ev->via = hold || !q->via ? 0 : sdr_soft_came_by(q, rx);
 	ev->since = rx->stamp;
 	if (d.piece) {
 		rx->st->pieces_rx++;

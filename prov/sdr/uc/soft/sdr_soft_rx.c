@@ -104,6 +104,7 @@ uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct sdr_soft_rx *rx)
 
 	rx->ecn = SDR_UC_NOT_ECT;
 	rx->since = rx->stamp = 0;
+	rx->via_of = NULL;
 
 	if (rx->train) {
 		const struct sdr_soft_ring_train *in_ring = &rx->train[rx->cur];

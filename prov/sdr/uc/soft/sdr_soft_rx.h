@@ -13,6 +13,7 @@
 #include "sdr_soft_ring.h"
 
 struct sdr_soft;
+struct sdr_soft_qp;
 
 #define SDR_SOFT_RX_BUFS    8u	   /* datagrams (GRO trains) a receive call may bring */
 #define SDR_SOFT_RX_BUF_LEN 65536u /* bytes; no UDP datagram is longer */
@@ -49,8 +50,10 @@ struct sdr_soft_rx {
 	bool held;	   /* and something is */
 	uint32_t off, seg; /* in it: byte offset of the next packet; segment size, 0 = not begun */
 	uint8_t ecn;	   /* of all its packets: enum sdr_uc_ecn */
-	uint64_t stamp;	   /* when the kernel got it, ns of the wall's clock; 0: not known */
-	uint64_t since;	   /* the same by the engine's clock, 0: not known; not a worker's */
+	uint8_t via;	   /* by which it came, of the ways of ... */
+	const struct sdr_soft_qp *via_of; /* ... this QP; NULL: nobody has asked */
+	uint64_t stamp; /* when the kernel got it, ns of the wall's clock; 0: not known */
+	uint64_t since; /* the same by the engine's clock, 0: not known; not a worker's */
 	/* when the two clocks were compared, ns of the engine's; that, less the wall's */
 	uint64_t compared, engine_less_wall;
 	bool have_addr; /* addr[cur] is filled */

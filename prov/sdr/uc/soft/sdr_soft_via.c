@@ -8,6 +8,9 @@
  * peer moves, and is nothing to a peer that is an RDMA device, whose packets have one address.  How
  * long a packet may be is the QP's: the narrowest way counts.
  *
+ * Data that come the other way round are known by where they came from and to which source: looked
+ * up once for each message of the kernel's (rx->via_of), so a train costs what a packet does.
+ *
  * Packets to a neighbour go without an ICRC (sdr_soft_host.c) where the way's own address is one of
  * this host, too, and what leaves from its source gets there over no wire: a source that is bound
  * to a device (sdr_soft_source.c) sends what is for an address of another one out by it.
@@ -59,6 +62,21 @@ void sdr_soft_via_forget(struct sdr_soft_qp *q)
 {
 	free(q->via);
 	q->via = NULL;
+}
+
+uint8_t sdr_soft_via_back(const struct sdr_soft_qp *q, uint32_t source,
+			  const struct sockaddr_storage *from, socklen_t len)
+{
+	const struct sdr_soft_via *v;
+	uint8_t i;
+
+	for (i = 1; q->via && i < SDR_PATHS_MAX; i++) {
+		v = sdr_soft_via_find(q, i);
+		if (v && v->source == source && v->dest.len == len &&
+		    !memcmp(&v->dest.sa, from, len))
+			return i;
+	}
+	return 0;
 }
 
 bool sdr_soft_via_goes(const struct sdr_soft_qp *q, const struct sockaddr_storage *sa,

@@ -22,6 +22,10 @@ void sdr_soft_via_forget(struct sdr_soft_qp *q);
 bool sdr_soft_via_goes(const struct sdr_soft_qp *q, const struct sockaddr_storage *sa,
 		       socklen_t len);
 
+/* The way by which a packet has come that came from there to that source of the engine; 0: none. */
+uint8_t sdr_soft_via_back(const struct sdr_soft_qp *q, uint32_t source,
+			  const struct sockaddr_storage *from, socklen_t len);
+
 /* via: not 0.  NULL: it was never set. */
 static inline struct sdr_soft_via *sdr_soft_via_find(const struct sdr_soft_qp *q, uint32_t via)
 {
