@@ -175,6 +175,37 @@ static void ecn__a_marked_piece_marks_the_packet(void **state)
 	pair_close(&p);
 }
 
+/* It came by one way: no packet that came by another is marked for it. */
+static void ecn__a_marked_piece_is_of_its_way(void **state)
+{
+	struct sockaddr_storage sa = { 0 };
+	socklen_t len = sizeof(sa);
+	struct pair_opt opt = { 0 };
+	struct sdr_uc_addr from;
+	struct pair p;
+	int ect, ce;
+
+	(void)state;
+	bound_open(&p, &opt);
+	ect = raw_open(&p.ib.addr, SDR_UC_ECT0);
+	ce = raw_open(&p.ib.addr, SDR_UC_CE);
+	assert_int_equal(getsockname(ce, (struct sockaddr *)&sa, &len), 0);
+	assert_int_equal(sdr_uc_addr_from_sockaddr(&from, (struct sockaddr *)&sa), 0);
+	assert_int_equal(p.b->ops->qp_via(p.qb, 3, 0, &from), 0);
+	raw_send(&p, ce, 0, 0, 2);
+	raw_send(&p, ect, 1, 0, 1);
+	assert_int_equal(pair_wait(p.b, p.ev, 1), 1);
+	assert_int_equal(p.ev[0].via, 0);
+	assert_int_equal(p.ev[0].ecn, SDR_UC_ECT0);
+	raw_send(&p, ce, 0, 1, 2);
+	assert_int_equal(pair_wait(p.b, p.ev, 1), 1);
+	assert_int_equal(p.ev[0].via, 3);
+	assert_int_equal(p.ev[0].ecn, SDR_UC_CE);
+	close(ect);
+	close(ce);
+	pair_close(&p);
+}
+
 static void ecn__off(void **state)
 {
 	struct pair_opt opt = { .off = SDR_SOFT_NO_ECN };
@@ -276,6 +307,7 @@ int main(void)
 		cmocka_unit_test(ecn__control_datagrams),
 		cmocka_unit_test(ecn__every_mark_is_told),
 		cmocka_unit_test(ecn__a_marked_piece_marks_the_packet),
+		cmocka_unit_test(ecn__a_marked_piece_is_of_its_way),
 		cmocka_unit_test(ecn__off),
 		cmocka_unit_test(dscp__is_on_everything),
 		cmocka_unit_test(dscp__six_bits),

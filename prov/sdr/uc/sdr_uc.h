@@ -117,7 +117,7 @@ struct sdr_uc_ev {
 	uint8_t channel;
 	/*
 	 * PLACED, CTL: enum sdr_uc_ecn, as the packet came; of one in pieces CE where any that came
-	 * for its QP since the last whole one was; without info.ecn 0
+	 * by its way since the last whole one was; without info.ecn 0
 	 */
 	uint8_t ecn;
 	uint8_t source; /* CTL: that it came to; PATH: that the way begins at; < info.sources */

@@ -173,7 +173,7 @@ struct sdr_sim_qp {
 	struct sdr_sim_slot *slots;
 	bool connected;
 	bool broken, reported; /* by sdr_sim_qp_break; and reported */
-	bool piece_ce;	       /* a piece came marked since the last whole packet */
+	uint32_t piece_ce;     /* bit of a way: a piece came marked since the last whole packet */
 	uint32_t peer_qpn, peer_rkey;
 	struct sdr_sim_via via[SDR_PATHS_MAX]; /* 0: its own way */
 	bool vias;			       /* there is another */

@@ -126,14 +126,14 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	ev->ecn = sdr_sim_ecn_seen(e, p);
 	ev->via = sdr_sim_via_back(qp, p);
 	if (part.size) {
-		qp->piece_ce |= ev->ecn == SDR_UC_CE;
-		if (qp->piece_ce)
+		qp->piece_ce |= (uint32_t)(ev->ecn == SDR_UC_CE) << ev->via;
+		if (qp->piece_ce >> ev->via & 1)
 			ev->ecn = SDR_UC_CE;
 	}
 	if (part.size && !sdr_sim_slot_whole(qp, slot, sdr_imm_off(&a->split, p->imm), &part))
 		return false;
 	if (part.size)
-		qp->piece_ce = false;
+		qp->piece_ce &= ~(1u << ev->via);
 	e->st.pkts_rx++;
 	e->st.bytes_rx += part.whole;
 	return true;

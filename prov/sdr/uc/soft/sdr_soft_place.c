@@ -193,13 +193,13 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 	ev->since = rx->stamp;
 	if (d.piece) {
 		rx->st->pieces_rx++;
-		q->piece_ce |= rx->ecn == SDR_UC_CE;
+		q->piece_ce |= (uint32_t)(rx->ecn == SDR_UC_CE) << ev->via;
 		if (!sdr_soft_piece_enter(q, e, off, &p))
 			return SDR_SOFT_GONE;
 	}
-	if (!hold && q->piece_ce) {
+	if (!hold && q->piece_ce >> ev->via & 1) {
 		ev->ecn = SDR_UC_CE;
-		q->piece_ce = false;
+		q->piece_ce &= ~(1u << ev->via);
 	}
 	rx->st->pkts_rx++;
 	rx->st->bytes_rx += whole;

@@ -60,8 +60,8 @@ struct sdr_soft_qp {
 	uint32_t path;	/* bytes of the longest IP packet that goes to the peer; 0: the device's */
 	uint32_t whole; /* payload bytes up to which a packet goes in one datagram, */
 	uint32_t piece; /* and the size in which longer ones are cut */
-	/* a piece came marked, and none of its packets has been reported since */
-	bool piece_ce;
+	/* bit of a way: a piece came marked by it, and no packet has been reported since */
+	uint32_t piece_ce;
 	bool neighbour; /* the peer is of this host: data packets with 0 for an ICRC are its own */
 	bool bare;	/* and ours to it go so, as its address is one of this host, too */
 	uint32_t near_sent; /* bytes of data to a peer of this host, up to SDR_SOFT_NEAR_MIN */
