@@ -58,7 +58,7 @@ static void sdr_context_ctl_input(struct sdr_context *ctx, const struct sdr_uc_e
 			 ev->len - SDR_CLASS_LEN);
 }
 
-/* How many events from this on are of packets of one slot: they are taken together. */
+/* How many events from this on are of packets of one slot and way: they are taken together. */
 static int sdr_context_row(const struct sdr_uc_ev *ev, int n)
 {
 	const struct sdr_imm_split *s = &((const struct sdr_qp *)ev->p.cookie)->rxk.split;
@@ -67,7 +67,7 @@ static int sdr_context_row(const struct sdr_uc_ev *ev, int n)
 	n = n < (int)SDR_UC_POLL_MIN ? n : (int)SDR_UC_POLL_MIN;
 	for (i = 1; i < n; i++)
 		if (ev[i].kind != SDR_UC_EV_PLACED || ev[i].p.cookie != ev->p.cookie ||
-		    sdr_imm_id(s, ev[i].p.imm) != sdr_imm_id(s, ev->p.imm))
+		    sdr_imm_id(s, ev[i].p.imm) != sdr_imm_id(s, ev->p.imm) || ev[i].via != ev->via)
 			break;
 	return i;
 }

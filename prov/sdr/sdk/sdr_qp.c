@@ -115,6 +115,11 @@ int sdr_qp_via(struct sdr_qp *qp, uint32_t via, uint8_t source, const struct sdr
 	return ops->qp_via ? ops->qp_via(qp->uqp, via, source, addr) : -EINVAL;
 }
 
+void sdr_qp_marks_via(struct sdr_qp *qp, uint64_t (*marks)[SDR_UC_ECNS])
+{
+	qp->marks_via = marks;
+}
+
 void sdr_qp_via_set(struct sdr_qp *qp, uint32_t via)
 {
 	SDR_ASSERT(via < SDR_PATHS_MAX);

@@ -23,6 +23,8 @@ struct sdr_qp {
 	struct sdr_list busy; /* ctx->busy */
 	struct sdr_qp *hash_next;
 	struct sdr_qp_hooks hooks;
+	uint64_t (*marks_via)
+		[SDR_UC_ECNS]; /* as hooks.marks: of ways from 1 on; NULL: counted there */
 	void (*control)(void *user, const void *buf, size_t len); /* hooks.user's */
 	bool numbered; /* sends no CTS; its send limit moves by sdr_qp_limit_set */
 	bool hooked;   /* and grants are the owner's */

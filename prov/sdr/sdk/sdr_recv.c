@@ -189,7 +189,7 @@ void sdr_recv_run(struct sdr_qp *qp, const struct sdr_uc_ev *ev, int n, struct s
 	int i, k;
 
 	SDR_ASSERT(n > 0 && n <= (int)SDR_UC_POLL_MIN);
-	*note = (struct sdr_recv_note){ .qp = qp };
+	*note = (struct sdr_recv_note){ .qp = qp, .via = ev->via };
 	for (i = 0; i < n; i += k) {
 		SDR_ASSERT(ev[i].p.cookie == qp);
 		k = sdr_recv_row(&qp->rxk, ev + i, n - i, imm);
@@ -221,6 +221,7 @@ struct sdr_rcv_handle *sdr_recv_count(struct sdr_context *ctx, const struct sdr_
 	struct sdr_rcv_handle *h = note->h;
 	struct sdr_qp *qp = note->qp;
 	struct sdr_rcv_state *st;
+	uint64_t *marks;
 	uint32_t i;
 
 	ctx->pkts_late += note->late;
@@ -238,8 +239,9 @@ struct sdr_rcv_handle *sdr_recv_count(struct sdr_context *ctx, const struct sdr_
 	if (note->high > st->high)
 		st->high = note->high;
 	SDR_ASSERT(st->got <= st->high && st->high <= st->npkts);
-	for (i = 0; qp->hooks.marks && i < SDR_UC_ECNS; i++)
-		qp->hooks.marks[i] += note->ecn[i];
+	marks = note->via && qp->marks_via ? qp->marks_via[note->via - 1] : qp->hooks.marks;
+	for (i = 0; marks && i < SDR_UC_ECNS; i++)
+		marks[i] += note->ecn[i];
 	if (note->fresh + note->dups) {
 		st->last = note->last;
 		st->last_ns = ctx->now;

@@ -41,12 +41,13 @@ struct sdr_recv_note {
 	uint32_t fresh, dups;	   /* new ones, those that had come */
 	uint32_t chunks;	   /* that they completed */
 	uint32_t high, last;	   /* 1 + the highest of the new; the last of all */
-	uint16_t ecn[SDR_UC_ECNS]; /* new packets by their mark */
+	uint16_t ecn[SDR_UC_ECNS]; /* new packets by their mark, */
+	uint8_t via;		   /* and the way by which all of them came */
 };
 
 /*
- * The kernel over n events, 1..SDR_UC_POLL_MIN, all PLACED and of one slot of the QP.  Any thread,
- * as long as neither QP nor message may go.
+ * The kernel over n events, 1..SDR_UC_POLL_MIN, all PLACED and of one slot and way of the QP.  Any
+ * thread, as long as neither QP nor message may go.
  */
 void sdr_recv_run(struct sdr_qp *qp, const struct sdr_uc_ev *ev, int n, struct sdr_recv_note *note);
 /*

@@ -79,7 +79,7 @@ void sdr_context_ctl_push_ect(struct sdr_context *ctx, const struct sdr_uc_addr 
 void sdr_context_ctl_push_probe(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len);
 /*
  * Instead of ctl_push: from that source of the engine.  flags: SDR_UC_F_PROBE, up to
- * info.probe_max bytes; or 0.
+ * info.probe_max bytes; SDR_UC_F_ECT; or 0.
  */
 void sdr_context_ctl_push_from(struct sdr_context *ctx, uint8_t source,
 			       const struct sdr_uc_addr *to, size_t len, uint8_t flags);
@@ -138,6 +138,11 @@ void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr);
  * errno.
  */
 int sdr_qp_via(struct sdr_qp *qp, uint32_t via, uint8_t source, const struct sdr_uc_addr *addr);
+/*
+ * What comes by ways from 1 on is counted there, row by row, from now on, in place of hooks.marks:
+ * SDR_PATHS_MAX - 1 rows of SDR_UC_ECNS counters; NULL: with all others again.
+ */
+void sdr_qp_marks_via(struct sdr_qp *qp, uint64_t (*marks)[SDR_UC_ECNS]);
 /* What is sent from now on (sdr_send_packets) goes by it; 0: by the QP's own. */
 void sdr_qp_via_set(struct sdr_qp *qp, uint32_t via);
 /* Engines with info.cuts: no IP packet with data of this QP is longer (sdr_uc_ops.qp_path). */
