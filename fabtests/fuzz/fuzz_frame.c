@@ -238,6 +238,13 @@ static void check_long(const struct sdr_frame *f, const uint8_t *before, const u
 		SDR_FUZZ_CHECK(f->drops.count == sdr_get_le32(at - 4));
 		return;
 	}
+	if (f->type == SDR_FRAME_MARKS) {
+		uint8_t again[SDR_FRAME_LONG_HDR + SDR_FRAME_MARKS_MAX * 16];
+		size_t k = sdr_frame_marks_encode(again, sizeof(again), &f->marks);
+
+		SDR_FUZZ_CHECK(k && k <= (size_t)(at - before) && !memcmp(again, at - k, k));
+		return;
+	}
 	if (f->type == SDR_FRAME_SHAPE) {
 		uint8_t again[SDR_FRAME_LONG_HDR + SDR_FRAME_SHAPE_HEAD + SDR_QP_INFO_LEN];
 		size_t k = sdr_frame_shape_encode(again, sizeof(again), &f->shape);
@@ -510,6 +517,7 @@ static size_t seed_long(uint8_t *buf)
 	struct sdr_frame_dack d = {
 		.flags = SDR_DACK_PATH | SDR_DACK_ECN, .msn = 3, .path = 1, .ecn = ecn
 	};
+	struct sdr_frame_marks marks = { 2, { { 1, ecn }, { 15, ecn } } };
 	struct sdr_frame_path path = { .path = 2, .data = "unlikely" };
 	uint8_t info[SDR_QP_INFO_LEN] = { SDR_QP_INFO_MAGIC };
 	struct sdr_frame_shape shape = { SDR_SHAPE_USE, 3, 1, 4096, 1024, 1u << 20, 7, info };
@@ -528,6 +536,7 @@ static size_t seed_long(uint8_t *buf)
 	n += sdr_frame_held_encode(buf + n, room);
 	n += sdr_frame_aside_encode(buf + n, room);
 	n += sdr_frame_drops_encode(buf + n, room, &(struct sdr_frame_drops){ 0x12345678 });
+	n += sdr_frame_marks_encode(buf + n, room, &marks);
 	n += sdr_frame_long_encode(buf + n, room, SDR_FRAME_PADDING, NULL, 40);
 	return n;
 }

@@ -190,13 +190,32 @@ static bool say_ack(struct liar *l, const struct sdr_conn *c)
 	return liar_put(l, sdr_frame_ack_encode(l->frames + l->n, liar_room(l), &f));
 }
 
+static bool say_marks(struct liar *l)
+{
+	struct sdr_frame_marks f = { 0 };
+
+	for (uint8_t i = (uint8_t)(1 + liar_below(l->d, 3)); i < SDR_PATHS_MAX && f.n < 4;
+	     i = (uint8_t)(i + 1 + liar_below(l->d, 4))) {
+		f.v[f.n].path = i;
+		f.v[f.n++].ecn = liar_wild(l)
+					 ? (struct sdr_frame_ecn){ liar_bits32(l), liar_bits32(l),
+								   liar_bits32(l) }
+					 : (struct sdr_frame_ecn){ liar_below(l->d, 1000),
+								   liar_below(l->d, 2),
+								   liar_below(l->d, 1000) };
+	}
+	return liar_put(l, sdr_frame_marks_encode(l->frames + l->n, liar_room(l), &f));
+}
+
 /* A frame with a length: known, reserved, or of a later version. */
 static bool say_long(struct liar *l)
 {
 	struct sdr_frame_path path = { .path = (uint8_t)liar_below(l->d, 256) };
-	uint32_t how = liar_below(l->d, 7);
+	uint32_t how = liar_below(l->d, 8);
 	size_t room = liar_room(l), n;
 
+	if (how == 7)
+		return say_marks(l);
 	if (how == 4)
 		return liar_put(l, sdr_frame_held_encode(l->frames + l->n, room));
 	if (how == 6)

@@ -38,7 +38,7 @@ static void long__any_type_is_passed_over(void **state)
 	(void)state;
 	for (uint32_t type = SDR_FRAME_LONG; type <= 0xff; type++) {
 		if (type == SDR_FRAME_PATH_CHALLENGE || type == SDR_FRAME_PATH_RESPONSE ||
-		    type == SDR_FRAME_DROPS || type == SDR_FRAME_SHAPE)
+		    type == SDR_FRAME_DROPS || type == SDR_FRAME_SHAPE || type == SDR_FRAME_MARKS)
 			continue;
 		for (uint16_t len = 0; len <= sizeof(bytes); len++) {
 			n = sdr_frame_long_encode(buf, sizeof(buf), (uint8_t)type, bytes, len);
@@ -232,6 +232,68 @@ static void drops__round_trip(void **state)
 	assert_int_equal(sdr_frame_held_encode(buf, sizeof(buf)), SDR_FRAME_LONG_HDR);
 }
 
+static void marks__round_trip(void **state)
+{
+	struct sdr_frame_marks m = { 0 }, few;
+	uint8_t buf[512];
+	struct sdr_frame f;
+	size_t n = 0, k;
+
+	(void)state;
+	assert_int_equal(sdr_frame_marks_encode(buf, sizeof(buf), &m), 0);
+	while (m.n < SDR_FRAME_MARKS_MAX) {
+		m.v[m.n].path = (uint8_t)(m.n + 1);
+		m.v[m.n].ecn = (struct sdr_frame_ecn){ m.n ? 1u << (2 * m.n) : 0, m.n, ~m.n };
+		few = m;
+		m.n++;
+		k = sdr_frame_marks_encode(buf, sizeof(buf), &m);
+		one(buf, k, &f);
+		assert_int_equal(f.type, SDR_FRAME_MARKS);
+		assert_int_equal(f.marks.n, m.n);
+		for (uint32_t i = 0; i < m.n; i++) {
+			assert_int_equal(f.marks.v[i].path, i + 1);
+			assert_memory_equal(&f.marks.v[i].ecn, &m.v[i].ecn, sizeof(m.v[i].ecn));
+		}
+		/* without room for the last one it stays away */
+		assert_int_equal(sdr_frame_marks_encode(buf, k - 1, &m), n);
+		assert_int_equal(sdr_frame_marks_encode(buf, sizeof(buf), &few), n);
+		n = k;
+	}
+}
+
+/* Paths that cannot be, are not in order or come twice; counts that are not whole. */
+static void marks__malformed(void **state)
+{
+	static const struct {
+		uint8_t len, bytes[12];
+		bool good;
+	} w[] = {
+		{ 0, { 0 }, false },
+		{ 1, { 1 }, false },
+		{ 4, { 1, 0, 0, 0 }, true },
+		{ 4, { 15, 0, 0, 0 }, true },
+		{ 4, { 16, 0, 0, 0 }, false },
+		{ 4, { 0, 0, 0, 0 }, false },
+		{ 4, { 1, 0, 0, 0x80 }, false },
+		{ 5, { 1, 0, 0, 0, 0 }, false },
+		{ 8, { 1, 0, 0, 0, 2, 0, 0, 0 }, true },
+		{ 8, { 2, 0, 0, 0, 2, 0, 0, 0 }, false },
+		{ 8, { 2, 0, 0, 0, 1, 0, 0, 0 }, false },
+		{ 7, { 1, 0, 0, 0, 2, 0, 0 }, false },
+	};
+	uint8_t buf[32];
+	struct sdr_frame f;
+	const uint8_t *p;
+	size_t n;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(w) / sizeof(w[0]); i++) {
+		n = sdr_frame_long_encode(buf, sizeof(buf), SDR_FRAME_MARKS, w[i].bytes, w[i].len);
+		p = buf;
+		assert_int_equal(sdr_frame_next(&p, buf + n, &f), w[i].good ? 1 : -EBADMSG);
+	}
+}
+
 static void ack__path_and_marks(void **state)
 {
 	struct sdr_frame_ack a = { .delay_us = 9, .n = 2, .r = { { 90, 80 }, { 70, 1 } } };
@@ -320,6 +382,8 @@ int main(void)
 		cmocka_unit_test(path__round_trip),
 		cmocka_unit_test(drops__round_trip),
 		cmocka_unit_test(shape__round_trip_and_bounds),
+		cmocka_unit_test(marks__round_trip),
+		cmocka_unit_test(marks__malformed),
 		cmocka_unit_test(ack__path_and_marks),
 		cmocka_unit_test(dack__path_and_marks),
 	};

@@ -339,6 +339,9 @@ static void golden__frames(void **state)
 	static const struct sdr_frame_end e = { 0x01020304 };
 	static const struct sdr_frame_close bye = { SDR_CLOSE_BYE }, ack = { SDR_CLOSE_BYE_ACK };
 	static const struct sdr_frame_drops drops = { 0x01020304 };
+	static const struct sdr_frame_marks marks = {
+		2, { { 1, { 300, 0, 5 } }, { 9, { 0, 0, 1 } } }
+	};
 	static const struct sdr_frame_path path = { 2, { 1, 2, 3, 4, 5, 6, 7, 8 } };
 	static const struct sdr_frame_shape limit = { SDR_SHAPE_LIMIT, 1, 2, 4096, 0, 0, 0, NULL };
 	static const struct sdr_frame_shape refuse = {
@@ -365,6 +368,8 @@ static void golden__frames(void **state)
 	golden_frame("aside", p, sdr_frame_aside_encode(p, sizeof(p)), SDR_FRAME_ASIDE, "84 0000");
 	golden_frame("drops", p, sdr_frame_drops_encode(p, sizeof(p), &drops), SDR_FRAME_DROPS,
 		     "83 0400 04030201");
+	golden_frame("marks", p, sdr_frame_marks_encode(p, sizeof(p), &marks), SDR_FRAME_MARKS,
+		     "85 0900 01 ac02 00 05 09 00 00 01");
 	golden_frame("path challenge", p,
 		     sdr_frame_path_encode(p, sizeof(p), SDR_FRAME_PATH_CHALLENGE, &path),
 		     SDR_FRAME_PATH_CHALLENGE, "c0 0900 02 0102030405060708");
@@ -681,7 +686,7 @@ static void golden__numbers(void **state)
 	assert_true(SDR_QP_INFO_PORTS == 1 && SDR_HELLO_ADDRESSES == 1);
 	assert_true(SDR_HELLO_PROBE_MAX == 2 && SDR_HELLO_SEEN == 3 && SDR_HELLO_CAME == 6);
 	assert_true(SDR_HELLO_SOURCES == 7 && SDR_FEATURE_MULTIPATH == 0x100);
-	assert_true(SDR_FEATURE_BERTH == 0x200);
+	assert_true(SDR_FEATURE_BERTH == 0x200 && SDR_FEATURE_MARKS == 0x400);
 	assert_true(SDR_FRAME_LONG == 0x80 && SDR_FRAME_WANTS == 0x40);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Acknowledgements: ACK of packets, DACK of a message's data packets.  Layout, little-endian, the
+ * Acknowledgements: ACK of packets, DACK of a message's data packets, and the counts of marks
+ * beside them (MARKS, struct sdr_frame_marks).  Layout, little-endian, the
  * type first; [v] is a varint (sdr_varint.h):
  *
  *    ACK     1  delay_us[v]  n + flags(1)  hi(4)  span[v]  { gap[v]  span[v] } n - 1 times
@@ -34,6 +35,33 @@
 
 /* ---- ACK ------------------------------------------------------------------------------------- */
 
+static uint8_t *sdr_ecn_put(uint8_t *q, const struct sdr_frame_ecn *e)
+{
+	q = sdr_varint_put(q, e->ect0);
+	q = sdr_varint_put(q, e->ect1);
+	return sdr_varint_put(q, e->ce);
+}
+
+static size_t sdr_ecn_size(const struct sdr_frame_ecn *e)
+{
+	return sdr_varint_size(e->ect0) + sdr_varint_size(e->ect1) + sdr_varint_size(e->ce);
+}
+
+/* What is behind them; NULL: malformed. */
+static const uint8_t *sdr_ecn_get(const uint8_t *p, const uint8_t *end, struct sdr_frame_ecn *e)
+{
+	uint32_t *count[] = { &e->ect0, &e->ect1, &e->ce };
+	uint32_t i, k;
+
+	for (i = 0; i < 3; i++) {
+		k = sdr_varint_get(p, end, count[i]);
+		if (!k)
+			return NULL;
+		p += k;
+	}
+	return p;
+}
+
 size_t sdr_frame_ack_encode(uint8_t *p, size_t room, const struct sdr_frame_ack *f)
 {
 	uint8_t *q = p;
@@ -48,8 +76,7 @@ size_t sdr_frame_ack_encode(uint8_t *p, size_t room, const struct sdr_frame_ack 
 			sdr_varint_size(f->r[i].hi - f->r[i].lo);
 	size += f->flags & SDR_ACK_PATH ? 1 : 0;
 	if (f->flags & SDR_ACK_ECN)
-		size += sdr_varint_size(f->ecn.ect0) + sdr_varint_size(f->ecn.ect1) +
-			sdr_varint_size(f->ecn.ce);
+		size += sdr_ecn_size(&f->ecn);
 	if (size > room)
 		return 0;
 
@@ -64,11 +91,8 @@ size_t sdr_frame_ack_encode(uint8_t *p, size_t room, const struct sdr_frame_ack 
 	}
 	if (f->flags & SDR_ACK_PATH)
 		*q++ = f->path;
-	if (f->flags & SDR_ACK_ECN) {
-		q = sdr_varint_put(q, f->ecn.ect0);
-		q = sdr_varint_put(q, f->ecn.ect1);
-		q = sdr_varint_put(q, f->ecn.ce);
-	}
+	if (f->flags & SDR_ACK_ECN)
+		q = sdr_ecn_put(q, &f->ecn);
 	return (size_t)(q - p);
 }
 
@@ -76,9 +100,6 @@ size_t sdr_frame_ack_encode(uint8_t *p, size_t room, const struct sdr_frame_ack 
 static const uint8_t *sdr_frame_ack_more(const uint8_t *p, const uint8_t *end,
 					 struct sdr_frame_ack *f)
 {
-	uint32_t *count[] = { &f->ecn.ect0, &f->ecn.ect1, &f->ecn.ce };
-	uint32_t i, k;
-
 	f->path = 0;
 	f->ecn = (struct sdr_frame_ecn){ 0 };
 	if (f->flags & SDR_ACK_PATH) {
@@ -86,13 +107,7 @@ static const uint8_t *sdr_frame_ack_more(const uint8_t *p, const uint8_t *end,
 			return NULL;
 		f->path = *p++;
 	}
-	for (i = 0; f->flags & SDR_ACK_ECN && i < 3; i++) {
-		k = sdr_varint_get(p, end, count[i]);
-		if (!k)
-			return NULL;
-		p += k;
-	}
-	return p;
+	return f->flags & SDR_ACK_ECN ? sdr_ecn_get(p, end, &f->ecn) : p;
 }
 
 const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_ack *f)
@@ -131,6 +146,39 @@ const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end, struct
 		f->r[i].lo = f->r[i].hi - span;
 	}
 	return sdr_frame_ack_more(p, end, f);
+}
+
+/* ---- MARKS ----------------------------------------------------------------------------------- */
+
+size_t sdr_frame_marks_encode(uint8_t *p, size_t room, const struct sdr_frame_marks *f)
+{
+	uint8_t *q = p + SDR_FRAME_LONG_HDR;
+	uint32_t i;
+
+	for (i = 0; i < f->n; i++) {
+		if ((size_t)(q - p) + 1 + sdr_ecn_size(&f->v[i].ecn) > room)
+			break;
+		*q++ = f->v[i].path;
+		q = sdr_ecn_put(q, &f->v[i].ecn);
+	}
+	if (!i)
+		return 0;
+	p[0] = SDR_FRAME_MARKS;
+	sdr_put_le16(p + 1, (uint16_t)(q - p - SDR_FRAME_LONG_HDR));
+	return (size_t)(q - p);
+}
+
+bool sdr_frame_marks_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_marks *f)
+{
+	uint8_t last = 0;
+
+	for (f->n = 0; p && p < end; f->n++) {
+		if (*p <= last || *p >= SDR_PATHS_MAX)
+			return false;
+		last = f->v[f->n].path = *p;
+		p = sdr_ecn_get(p + 1, end, &f->v[f->n].ecn);
+	}
+	return p && f->n;
 }
 
 /* ---- DACK ------------------------------------------------------------------------------------ */

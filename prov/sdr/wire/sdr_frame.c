@@ -17,6 +17,7 @@
  *    HELD            0x82  len(2)  bytes of later versions
  *    ASIDE           0x84  len(2)  bytes of later versions
  *    DROPS           0x83  len(2)  count(4)
+ *    MARKS           0x85  len(2)  see struct sdr_frame_marks
  *    PATH_CHALLENGE  0xc0  len(2)  path(1)  data(8)
  *    SHAPE           0xc1  len(2)  see struct sdr_frame_shape
  *    any other       type  len(2)  bytes
@@ -179,6 +180,10 @@ static const uint8_t *sdr_frame_long_decode(const uint8_t *p, const uint8_t *end
 		if (len != 4)
 			return NULL;
 		f->drops.count = sdr_get_le32(p);
+		break;
+	case SDR_FRAME_MARKS:
+		if (!sdr_frame_marks_decode(p, p + len, &f->marks))
+			return NULL;
 		break;
 	case SDR_FRAME_SHAPE:
 		if (!sdr_frame_shape_decode(p, len, &f->shape))

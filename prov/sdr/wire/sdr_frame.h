@@ -43,6 +43,7 @@ enum sdr_frame_type {
 	 * answers it does not follow (feature MULTIPATH).  No bytes that mean anything yet.
 	 */
 	SDR_FRAME_ASIDE = 0x84,
+	SDR_FRAME_MARKS = 0x85, /* struct sdr_frame_marks */
 	SDR_FRAME_PATH_CHALLENGE = 0xc0,
 	SDR_FRAME_SHAPE = 0xc1, /* struct sdr_frame_shape */
 };
@@ -50,8 +51,9 @@ enum sdr_frame_type {
 /*
  * What both acknowledgements may say besides: which path they speak of, and how many packets came
  * over it (data and control, each once, when it is new: those that are acknowledged) with each
- * mark, since the connection was opened, modulo 2^32.  Without PATH: path 0, all packets.  PATH is
- * reserved: decoded, not sent, not used yet; ECN travels in the ACK, see sdr_conn_ecn.c.
+ * mark, since the connection was opened, modulo 2^32.  Without PATH: path 0, which without MARKS
+ * (below) is all packets.  PATH is reserved: decoded, not sent, not used yet; ECN travels in the
+ * ACK, see sdr_conn_ecn.c.
  */
 struct sdr_frame_ecn {
 	uint32_t ect0, ect1, ce;
@@ -187,6 +189,22 @@ struct sdr_frame_shape {
 	const uint8_t *info;
 };
 
+/*
+ * Behind the ACK of its packet, and with it: the same counts as its ECN, of paths beside the first
+ * (feature MARKS).  A path has the number that both sides know it by: from source i of one to
+ * source i of the other, each modulo how many it has.
+ *
+ *     { path(1)  ect0[v]  ect1[v]  ce[v] }  once or more, paths ascending from 1
+ */
+#define SDR_FRAME_MARKS_MAX (SDR_PATHS_MAX - 1) /* entries */
+struct sdr_frame_marks {
+	uint32_t n; /* 1..SDR_FRAME_MARKS_MAX */
+	struct {
+		uint8_t path; /* 1..SDR_PATHS_MAX - 1, more than the one before */
+		struct sdr_frame_ecn ecn;
+	} v[SDR_FRAME_MARKS_MAX];
+};
+
 /* A frame of a type from SDR_FRAME_LONG on that is not known here. */
 struct sdr_frame_other {
 	uint16_t len;
@@ -205,6 +223,7 @@ struct sdr_frame {
 		struct sdr_frame_path path; /* PATH_CHALLENGE, PATH_RESPONSE */
 		struct sdr_frame_shape shape;
 		struct sdr_frame_drops drops;
+		struct sdr_frame_marks marks;
 		struct sdr_frame_other other; /* PADDING, HELD, ASIDE, and all that are not known */
 	};
 };
@@ -218,6 +237,8 @@ size_t sdr_frame_close_encode(uint8_t *p, size_t room, const struct sdr_frame_cl
 size_t sdr_frame_held_encode(uint8_t *p, size_t room);
 size_t sdr_frame_aside_encode(uint8_t *p, size_t room);
 size_t sdr_frame_drops_encode(uint8_t *p, size_t room, const struct sdr_frame_drops *f);
+/* As many of its entries as there is room for. */
+size_t sdr_frame_marks_encode(uint8_t *p, size_t room, const struct sdr_frame_marks *f);
 /* type: PATH_CHALLENGE or PATH_RESPONSE */
 size_t sdr_frame_path_encode(uint8_t *p, size_t room, enum sdr_frame_type type,
 			     const struct sdr_frame_path *f);

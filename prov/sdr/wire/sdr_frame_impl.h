@@ -12,6 +12,8 @@
 const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_ack *f);
 const uint8_t *sdr_frame_dack_decode(const uint8_t *p, const uint8_t *end,
 				     struct sdr_frame_dack *f);
+/* What lies behind its length. */
+bool sdr_frame_marks_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_marks *f);
 const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_rec *f);
 
 #endif /* SDR_FRAME_IMPL_H */

@@ -84,6 +84,11 @@ enum sdr_rel_type {
  * (SDR_REC_BERTH, SDR_REC_F_BERTH)
  */
 #define SDR_FEATURE_BERTH (1ull << 9)
+/*
+ * With ECN and MULTIPATH: marks are counted for each path by itself (SDR_FRAME_MARKS), so packets
+ * on all of them may be marked; without it those on the first one
+ */
+#define SDR_FEATURE_MARKS (1ull << 10)
 
 /* Extensions; unknown ones are passed over. */
 enum sdr_hello_ext {
