@@ -108,7 +108,7 @@ static void carry(struct bed *b, size_t len)
 
 static const struct sdr_ecn *ecn_of(struct bed *b)
 {
-	return &bed_conn(b, 0, 1)->ecn.tx;
+	return &bed_conn(b, 0, 1)->main.ecn;
 }
 
 static void ecn__marks_reach_the_controller(void **state)
@@ -280,7 +280,7 @@ static void path__change(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		carry(b, 1 << 20);
 	c = bed_conn(b, 0, 1);
-	assert_int_equal(c->ecn.tx.why, SDR_ECN_BLEACHED);
+	assert_int_equal(c->main.ecn.why, SDR_ECN_BLEACHED);
 	w.bleaches = false;
 	w.mark_every = 10;
 	assert_int_equal(sdr_sim_node_rebind(b->w, 1, 200), 0);
@@ -291,9 +291,9 @@ static void path__change(void **state)
 	assert_int_equal(c->st.moves, 1);
 	carry_to(b, c->peer, 1 << 20);
 	carry_to(b, c->peer, 1 << 20);
-	assert_int_equal(c->ecn.tx.why, SDR_ECN_FINE);
-	assert_true(c->ecn.tx.ect);
-	assert_true(c->ecn.tx.ce > 10);
+	assert_int_equal(c->main.ecn.why, SDR_ECN_FINE);
+	assert_true(c->main.ecn.ect);
+	assert_true(c->main.ecn.ce > 10);
 	bed_close(b);
 }
 

@@ -55,6 +55,8 @@ static int rel_geometry(struct sdr_rel *rel)
 	/* A device's packets go one way, and as long as they are. */
 	if (rel->uc->ops->qp_via && !rel->info.rkeyed)
 		rel->features |= SDR_FEATURE_MULTIPATH;
+	if ((rel->features & SDR_FEATURE_ECN) && (rel->features & SDR_FEATURE_MULTIPATH))
+		rel->features |= SDR_FEATURE_MARKS;
 	if (!rel->cfg.paths || rel->cfg.paths > SDR_PATHS_MAX)
 		return -EINVAL;
 	return 0;

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 #include "bulk/sdr_bulk.h"
+#include "conn/sdr_conn_ecn.h"
 #include "conn/sdr_peer.h"
 #include "sdr_rel.h"
 #include "sdr_rel_sum.h"
@@ -30,10 +31,14 @@ static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
 		out->pacing_bps += p->cc.pacing_Bps * 8;
 	}
 	out->path_bytes = c->pmtu.size;
-	out->ect_tx = c->ecn.tx.sent;
-	out->ce_tx = c->ecn.tx.ce;
-	out->ect_rx = c->ecn.rx[SDR_UC_ECT0] + c->ecn.rx[SDR_UC_ECT1] + c->ecn.rx[SDR_UC_CE];
-	out->ce_rx = c->ecn.rx[SDR_UC_CE];
+	for (uint32_t i = 0; i < c->npaths; i++) {
+		const uint64_t *rx = sdr_conn_ecn_rx(c, i);
+
+		out->ect_tx += sdr_conn_path_of(c, i)->ecn.sent;
+		out->ce_tx += sdr_conn_path_of(c, i)->ecn.ce;
+		out->ect_rx += rx[SDR_UC_ECT0] + rx[SDR_UC_ECT1] + rx[SDR_UC_CE];
+		out->ce_rx += rx[SDR_UC_CE];
+	}
 	out->code_k = c->bulk->choice.k;
 	out->code_m = c->bulk->choice.m;
 	out->code_cover_ppm = c->bulk->cover_ppm;

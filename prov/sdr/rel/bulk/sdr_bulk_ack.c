@@ -277,10 +277,27 @@ static void seg_twice(struct sdr_conn *c, const struct sdr_seg_tx *s, uint32_t p
 	sdr_rack_spurious(&p->rack, &p->rtt, c->rel->now);
 }
 
+/*
+ * Each path hears how many of its packets this report has delivered.  Of several paths nobody knows
+ * by which those did not come that were made out of parity.
+ */
+static void seg_ecn(struct sdr_conn *c, const struct sdr_frame_dack *f, uint32_t mtu,
+		    const uint64_t *before, const struct sdr_acks *as)
+{
+	for (uint32_t i = 0; i < c->npaths; i++) {
+		struct sdr_ecn *e = &sdr_conn_path(c, i)->ecn;
+		uint64_t n = (as->v[i].bytes - before[i]) / mtu;
+
+		sdr_ecn_acked(e, n);
+		if (c->npaths > 1)
+			sdr_ecn_excuse(e, n < f->dec_pkts ? n : f->dec_pkts);
+	}
+}
+
 void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_acks *as)
 {
 	struct told t = { .acks = as };
-	uint64_t before = as->v[0].bytes;
+	uint64_t before[SDR_PATHS_MAX];
 	struct sdr_seg_tx *s = sdr_seg_tx_by_msn(c, f->msn);
 	struct sdr_dack_iter it = { 0, f->base };
 	uint32_t at, first, n, news = 0, top = 0;
@@ -292,6 +309,8 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 		c->st.nack_rx++;
 	if (!s)
 		return;
+	for (uint32_t i = 0; i < c->npaths; i++)
+		before[i] = as->v[i].bytes;
 	/* Parity is reported complete only with what it protects. */
 	if (s->parity && (f->flags & SDR_DACK_COMPLETE))
 		s = s->grp->data;
@@ -326,8 +345,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 			top = f->end - 1;
 		}
 	}
-	/* Marks are asked for on the first path alone. */
-	sdr_ecn_acked(&c->ecn.tx, (as->v[0].bytes - before) / s->shape->mtu);
+	seg_ecn(c, f, s->shape->mtu, before, as);
 	if (news || complete) {
 		sdr_conn_came_closer(c);
 		c->bulk->tx.barren = 0;

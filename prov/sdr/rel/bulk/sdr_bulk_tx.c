@@ -201,13 +201,14 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_path *p, struct sdr_
 		n = end_run - first;
 	if (!sdr_tlog_room(c) || !seg_tell(c, p, s))
 		return 0;
-	sdr_qp_ect_set(s->shape->qp, !p->index && c->ecn.tx.ect);
+	sdr_qp_ect_set(s->shape->qp, p->ecn.ect);
 	sdr_qp_via_set(s->shape->qp, p->index);
 	took = sdr_send_packets(s->h, s->base, first, n);
 	if (!took)
 		return 0;
-	if (!p->index)
-		sdr_ecn_sent(&c->ecn.tx, took, c->ecn.tx.ect);
+	sdr_ecn_sent(&p->ecn, took, p->ecn.ect);
+	if (again && c->npaths > 1)
+		sdr_ecn_excuse(&p->ecn, took); /* it may be what went by another that arrives */
 	bytes = (uint64_t)took * s->shape->mtu;
 	sdr_turn_sent_data(c, took, s->shape->mtu);
 	e = sdr_ring_spare(&c->bulk->tx.log, struct sdr_txent);

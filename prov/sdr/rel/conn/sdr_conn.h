@@ -7,7 +7,6 @@
 #ifndef SDR_CONN_H
 #define SDR_CONN_H
 
-#include "rel/path/sdr_ecn.h"
 #include "rel/path/sdr_pmtu.h"
 #include "base/sdr_ring.h"
 #include "base/sdr_assert.h"
@@ -119,10 +118,8 @@ struct sdr_conn {
 	uint8_t npaths;
 	uint8_t ctl;   /* index of the path that packets leave by */
 	bool rtt_mute; /* the packet in hand came by another way back: no round trips are taken */
-	struct {       /* marks of congestion (sdr_conn_ecn.c) */
-		struct sdr_ecn tx;
-		uint64_t rx[SDR_UC_ECNS]; /* packets that came, by enum sdr_uc_ecn */
-	} ecn;
+	/* packets that came by no other path, by enum sdr_uc_ecn (sdr_conn_ecn.c) */
+	uint64_t marks[SDR_UC_ECNS];
 	uint64_t inflight; /* bytes, on all paths */
 
 	struct {	     /* packets out */

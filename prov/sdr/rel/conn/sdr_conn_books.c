@@ -152,15 +152,20 @@ static void shape_books(struct sdr_books *k, const struct sdr_conn *c,
 				    s->seg_bytes >= s->mtu);
 }
 
-/* Marks that the peer has counted, turns under the ceiling. */
-static void share_books(struct sdr_books *k, const struct sdr_conn *c)
+/* Marks that the peer has counted, of one path. */
+static void ecn_books(struct sdr_books *k, const struct sdr_ecn *e)
 {
-	const struct sdr_ecn *e = &c->ecn.tx;
-
 	SDR_BOOK(k, e->on || !e->sent);
 	SDR_BOOK(k, e->ect == (e->on && !e->hide && e->why == SDR_ECN_FINE));
 	SDR_BOOK_IS(k, e->ce, <=, e->counted);
 	SDR_BOOK(k, e->counted <= e->sent || e->why == SDR_ECN_MANGLED);
+}
+
+/* Those, and turns under the ceiling. */
+static void share_books(struct sdr_books *k, const struct sdr_conn *c)
+{
+	for (uint32_t i = 0; i < c->npaths; i++)
+		ecn_books(k, &sdr_conn_path_of(c, i)->ecn);
 	SDR_BOOK(k, !sdr_turn_waits(c) || c->rel->turns.ceiling.word);
 	SDR_BOOK(k, !c->rel->turns.who);
 }

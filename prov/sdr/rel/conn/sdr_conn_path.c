@@ -169,7 +169,7 @@ static void conn_moved(struct sdr_conn *c, bool far)
 	sdr_train_init(&c->main.cc.train);
 	sdr_cc_timeout(&c->main.cc, c->rel->now);
 	sdr_conn_mtu_moved(c);
-	sdr_conn_ecn_moved(c);
+	sdr_conn_ecn_moved(c, &c->main);
 }
 
 static void path_move(struct sdr_conn *c)

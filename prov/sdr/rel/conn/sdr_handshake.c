@@ -87,7 +87,7 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	c->main.rack.timer = NEVER;
 	sdr_cc_init(&c->main.cc, &rel->cfg, c->shape->mtu, h->qp.rx_window, c->main.rtt.srtt, NULL,
 		    rel->now);
-	sdr_conn_ecn_open(c);
+	sdr_conn_ecn_begin(c, &c->main);
 	c->rel->ops->opened(c);
 	return 0;
 err:

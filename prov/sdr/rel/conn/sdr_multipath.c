@@ -36,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/sdr_rand.h"
+#include "sdr_conn_ecn.h"
 #include "sdr_conn_known.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
@@ -136,8 +137,10 @@ void sdr_multipath_begin(struct sdr_conn *c)
 		p->rack.timer = NEVER;
 		sdr_rtt_init(&p->rtt, c->main.rtt.srtt);
 		c->npaths++;
-		p->next_ns = path_doubles(c, p) ? NEVER : rel->now;
+		p->doubles = path_doubles(c, p);
+		p->next_ns = p->doubles ? NEVER : rel->now;
 	}
+	sdr_shape_ways_all(c);
 	/* So that what is under way on all of them can be summed up. */
 	for (uint32_t i = 1; i < c->npaths; i++)
 		sdr_cc_init(&c->more[i - 1].cc, &rel->cfg, c->shape->mtu, c->main.cc.rx_window,
@@ -146,12 +149,13 @@ void sdr_multipath_begin(struct sdr_conn *c)
 
 void sdr_multipath_free(struct sdr_conn *c)
 {
-	free(c->multi);
 	free(c->more);
-	c->multi = NULL;
 	c->more = NULL;
 	c->npaths = 1;
 	c->ctl = 0;
+	sdr_shape_ways_all(c);
+	free(c->multi);
+	c->multi = NULL;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -257,8 +261,11 @@ void sdr_multipath_moved(struct sdr_conn *c, const struct sdr_uc_addr *from)
 		p->reached = false;
 		if (p->state == SDR_PATH_ALIVE)
 			sdr_path_silent(c, p);
-		p->next_ns = path_doubles(c, p) ? NEVER : c->rel->now;
+		p->doubles = path_doubles(c, p);
+		p->next_ns = p->doubles ? NEVER : c->rel->now;
+		sdr_conn_ecn_moved(c, p);
 	}
+	sdr_shape_ways_all(c);
 }
 
 /* ---- packets in ------------------------------------------------------------------------------ */

@@ -29,9 +29,11 @@ struct sdr_multipath {
 		bool proved; /* it has answered: what comes from there is the peer's */
 	} peer[SDR_PATHS_MAX - 1];
 	struct sdr_cc_bond bond; /* of the paths that are alive */
-	uint8_t back;		 /* path by which the peer's packets come */
-	uint64_t ctl_ns;	 /* something came by c->ctl last */
-	uint64_t own_ns;	 /* until then c->ctl is this side's choice */
+	/* as c->marks, of what came by the paths beside the first, by index - 1 */
+	uint64_t marks[SDR_PATHS_MAX - 1][SDR_UC_ECNS];
+	uint8_t back;	 /* path by which the peer's packets come */
+	uint64_t ctl_ns; /* something came by c->ctl last */
+	uint64_t own_ns; /* until then c->ctl is this side's choice */
 };
 
 /* Where it ends. */
@@ -63,6 +65,8 @@ void sdr_multipath_named(struct sdr_conn *c, const struct sdr_uc_addr *from, con
 /* PATH_CHALLENGE or PATH_RESPONSE from the peer; false: not one of a path. */
 bool sdr_multipath_input(struct sdr_conn *c, const struct sdr_uc_addr *from,
 			 const struct sdr_frame *f);
+/* The path that the packet in hand came by, as it came from there; 0: by none of the others. */
+uint32_t sdr_multipath_by(struct sdr_conn *c, const struct sdr_uc_addr *from);
 /* A packet from the peer; aside: not by the path that its packets leave by. */
 void sdr_multipath_heard(struct sdr_conn *c, const struct sdr_uc_addr *from, bool aside);
 /*

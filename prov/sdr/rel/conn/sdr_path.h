@@ -12,6 +12,7 @@
 #define SDR_PATH_H
 
 #include "rel/path/sdr_cc.h"
+#include "rel/path/sdr_ecn.h"
 #include "rel/path/sdr_pmtu.h"
 #include "rel/path/sdr_rack.h"
 #include "rel/path/sdr_rtt.h"
@@ -29,6 +30,7 @@ struct sdr_path {
 	struct sdr_rtt rtt;
 	struct sdr_cc cc;
 	struct sdr_rack rack;
+	struct sdr_ecn ecn;	      /* marks of what leaves by it (sdr_conn_ecn.c) */
 	uint64_t inflight;	      /* bytes of data and packets, neither acknowledged nor lost */
 	uint32_t acked_seq;	      /* of the newest packet acknowledged */
 	struct {		      /* the memory of paths (sdr_conn_known.c) */
@@ -40,6 +42,7 @@ struct sdr_path {
 	uint8_t index;	/* among the connection's; of a QP's ways, too */
 	uint8_t source; /* of our engine */
 	uint8_t state;	/* enum sdr_path_state; of the first as well */
+	bool doubles;	/* one before it leads from there to there: it is never used */
 	bool reached;	/* a short challenge was answered: the next are as long as data */
 	bool proved;	/* it was alive at some time */
 	bool narrow;	/* what is large does not pass any more */

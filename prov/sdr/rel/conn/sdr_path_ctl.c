@@ -29,6 +29,13 @@ static struct sdr_path *path_back(struct sdr_conn *c, const struct sdr_uc_addr *
 	return NULL;
 }
 
+uint32_t sdr_multipath_by(struct sdr_conn *c, const struct sdr_uc_addr *from)
+{
+	const struct sdr_path *p = c->npaths > 1 ? path_back(c, from) : NULL;
+
+	return p ? p->index : 0;
+}
+
 /*
  * Acknowledgements come by another path than before: every round trip is longer or shorter by what
  * the two differ.

@@ -13,6 +13,7 @@
  * No timers: it is looked at when the peer is heard, and with each timeout.
  */
 #include <stdio.h>
+#include "sdr_conn_ecn.h"
 #include "sdr_conn_known.h"
 #include "sdr_conn_ops.h"
 #include "sdr_multipath.h"
@@ -92,6 +93,7 @@ void sdr_path_alive(struct sdr_conn *c, struct sdr_path *p, uint64_t asked_ns)
 		sdr_rtt_init(&p->rtt, c->rel->now - asked_ns);
 		sdr_cc_init(&p->cc, &c->rel->cfg, c->shape->mtu, path_rx_window(c, p), p->rtt.srtt,
 			    NULL, c->rel->now);
+		sdr_conn_ecn_begin(c, p);
 		sdr_conn_known_path_begin(c, p);
 		path_note(c, p, "is there");
 	}
@@ -139,6 +141,7 @@ void sdr_path_silent(struct sdr_conn *c, struct sdr_path *p)
 	p->tries = 0;
 	c->st.paths_down++;
 	path_note(c, p, "does not answer any more: the others carry what it had");
+	sdr_conn_ecn_silent(c, p);
 	if (c->ctl == p->index)
 		c->ctl = path_best(c);
 	sdr_pkt_path_lost(c, p->index);

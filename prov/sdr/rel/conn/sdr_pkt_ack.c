@@ -60,8 +60,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_acks
 		return;
 	p->done = true;
 	sdr_conn_answered(c, path);
-	if (!p->path)
-		sdr_ecn_acked(&c->ecn.tx, 1);
+	sdr_ecn_acked(&path->ecn, 1);
 	path->timeouts = 0;
 	if (sdr_seq_lt(path->acked_seq, p->seq))
 		path->acked_seq = p->seq;

@@ -117,7 +117,8 @@ static enum pkt_verdict pkt_classify(const struct sdr_conn *c, const uint8_t *p,
 /* What one packet leads to beyond its frames. */
 struct pkt_sum {
 	struct sdr_acks acks;
-	struct sdr_frame_ecn ecn; /* counted: what the peer's acknowledgement said */
+	struct sdr_frame_marks marks; /* counted: what the peer's acknowledgement said, of others */
+	struct sdr_frame_ecn ecn;     /* than the first path, and of that */
 	bool counted;
 	bool nack;	     /* a gap was reported */
 	uint32_t asked;	     /* frames that want an answer */
@@ -216,6 +217,12 @@ static void pkt_frame(struct sdr_conn *c, const struct sdr_uc_addr *from, struct
 	case SDR_FRAME_DROPS:
 		sdr_home_said(c, &f->drops);
 		break;
+	case SDR_FRAME_MARKS:
+		if (sdr_conn_ecn_by_path(c))
+			sum->marks = f->marks;
+		else
+			c->st.frames_skipped++;
+		break;
 	case SDR_FRAME_PATH_CHALLENGE:
 	case SDR_FRAME_PATH_RESPONSE:
 		if (sdr_multipath_input(c, from, f))
@@ -252,13 +259,13 @@ static void pkt_expect_loss(struct sdr_conn *c, const struct pkt_sum *sum)
 }
 
 /* It is acknowledged from now on; false: it was before. */
-static bool pkt_received(struct sdr_conn *c, uint32_t pn)
+static bool pkt_received(struct sdr_conn *c, const struct sdr_uc_addr *from, uint32_t pn)
 {
 	if (!sdr_pnset_add(&c->rx.pns, pn)) {
 		c->st.pkts_dup++;
 		return false;
 	}
-	sdr_conn_ecn_came(c);
+	sdr_conn_ecn_came(c, sdr_multipath_by(c, from));
 	if (c->rx.pns.r[0].hi == pn)
 		c->rx.largest_ns = c->rel->now;
 	return true;
@@ -286,8 +293,7 @@ static void pkt_judged(struct sdr_conn *c, struct sdr_acks *as)
 		if (!ca->bytes && !ca->lost && !ca->late)
 			continue;
 		news = true;
-		if (!i)
-			sdr_conn_ecn_bytes(c, ca);
+		sdr_conn_ecn_bytes(sdr_conn_path(c, i), ca);
 		ca->min_rtt = sdr_rtt_min(&sdr_conn_path(c, i)->rtt);
 	}
 	if (!news)
@@ -347,8 +353,9 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		return;
 	c->st.ctl_rx++;
 	memset(&sum.ecn, 0, sizeof(sum) - offsetof(struct pkt_sum, ecn));
+	sum.marks.n = 0;
 	sum.tight = verdict == PKT_TIGHT;
-	if (!sum.tight && !pkt_received(c, pn))
+	if (!sum.tight && !pkt_received(c, from, pn))
 		return;
 	sdr_conn_heard(c);
 	sdr_multipath_heard(c, from, aside);
@@ -362,9 +369,9 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 	if (sum.refused)
 		pkt_refused(c);
 	else if (sum.tight)
-		pkt_received(c, pn);
+		pkt_received(c, from, pn);
 	if (sum.counted)
-		sdr_conn_ecn_heard(c, &sum.ecn);
+		sdr_conn_ecn_heard(c, &sum.ecn, &sum.marks);
 	if (sum.asked)
 		sdr_multipath_asked(c, from, c->rx.pns.n && c->rx.pns.r[0].hi == pn, aside,
 				    sum.pinged);

@@ -122,6 +122,7 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 				c->rx.pings -= c->rx.pings > 0;
 				c->rx.ack_due = c->rx.ack_now = c->rx.pings > 0;
 				ack_again(c);
+				n += sdr_conn_ecn_put_more(c, p + n, room - n);
 			}
 		} else {
 			c->rx.ack_due = c->rx.ack_now = false;
@@ -271,12 +272,11 @@ static size_t pkt_room(const struct sdr_conn *c)
 	return room;
 }
 
-static void pkt_out(struct sdr_conn *c, const struct sdr_path *path, const uint8_t *p, size_t n,
+static void pkt_out(struct sdr_conn *c, struct sdr_path *path, const uint8_t *p, size_t n,
 		    bool wants)
 {
 	if (n > sdr_seal_room(c->rel, c->ctl_max)) {
-		if (!path->index)
-			sdr_ecn_sent(&c->ecn.tx, 1, false);
+		sdr_ecn_sent(&path->ecn, 1, false);
 		sdr_parts_send(c, path, p, n);
 	} else if (wants) {
 		sdr_seal_send_asking(c, path, n);
@@ -300,7 +300,7 @@ static size_t pkt_begin(const struct sdr_conn *c, const struct sdr_path *path, u
  * Frames that have just left once more, by that path.  They are none of the records of the packet
  * that they were in: that this one arrives says nothing of those.  False: there is no room.
  */
-static bool frames_copy(struct sdr_conn *c, const struct sdr_path *path, const uint8_t *frames,
+static bool frames_copy(struct sdr_conn *c, struct sdr_path *path, const uint8_t *frames,
 			size_t len)
 {
 	struct sdr_pkt *p;
@@ -354,7 +354,7 @@ static bool pkt_build(struct sdr_conn *c)
 	uint8_t *p = sdr_seal_begin(rel);
 	bool wants = false, more, bye, logged, alone = false, recs;
 	struct sdr_pkt *pkt = NULL;
-	const struct sdr_path *path = sdr_conn_path(c, c->ctl);
+	struct sdr_path *path = sdr_conn_path(c, c->ctl);
 	uint8_t ping[PING_FRAMES], asked[ASKED_FRAMES];
 	size_t n, k, room, len = 0, ask = 0, nasked = 0;
 

@@ -69,18 +69,18 @@ void sdr_seal_probe_by(struct sdr_conn *c, const struct sdr_path *p, size_t len)
 	seal_from(c, p->source, &p->addr, len, SDR_UC_F_PROBE);
 }
 
-void sdr_seal_send_asking(struct sdr_conn *c, const struct sdr_path *p, size_t len)
+void sdr_seal_send_asking(struct sdr_conn *c, struct sdr_path *p, size_t len)
 {
-	if (p->index) {
+	sdr_ecn_sent(&p->ecn, 1, p->ecn.ect);
+	if (!p->ecn.ect) {
 		sdr_seal_send_by(c, p, len);
 		return;
 	}
-	sdr_ecn_sent(&c->ecn.tx, 1, c->ecn.tx.ect);
-	if (!c->ecn.tx.ect) {
-		sdr_seal_send(c, len);
+	SDR_ASSERT(len && len <= sdr_seal_room(c->rel, c->ctl_max));
+	if (p->index) {
+		seal_from(c, p->source, &p->addr, len, SDR_UC_F_ECT);
 		return;
 	}
-	SDR_ASSERT(len && len <= sdr_seal_room(c->rel, c->ctl_max));
 	c->st.ctl_tx++;
 	sdr_turn_sent(c->rel, len + c->rel->tag_len + c->rel->info.ctl_over);
 	sdr_context_ctl_push_ect(c->rel->ctx, &c->addr, len + c->rel->tag_len);

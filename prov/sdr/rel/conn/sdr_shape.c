@@ -16,6 +16,7 @@
 #include <string.h>
 #include "sdr_conn.h"
 #include "sdr_conn_ops.h"
+#include "sdr_multipath.h"
 
 /* The SDK's call: our end of it has failed, and that of no other connection. */
 static void conn_broken(void *user, int err)
@@ -47,7 +48,7 @@ int sdr_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s)
 	struct sdr_qp_hooks hooks = { .user = c,
 				      .recv_progress = rel->ops->placed,
 				      .broken = conn_broken,
-				      .marks = c->ecn.rx };
+				      .marks = c->marks };
 	struct sdr_qp_attr attr = {
 		.size = sizeof(attr),
 		.mtu = mtu,
@@ -158,8 +159,16 @@ void sdr_shape_readdress(struct sdr_conn *c, const struct sdr_uc_addr *to)
 void sdr_shape_ways(const struct sdr_conn *c, const struct sdr_conn_shape *s)
 {
 	for (uint32_t i = 1; i < c->npaths; i++)
-		if (c->more[i - 1].proved)
+		if (!c->more[i - 1].doubles)
 			(void)sdr_qp_via(s->qp, i, c->more[i - 1].source, &c->more[i - 1].addr);
+	sdr_qp_marks_via(s->qp, c->npaths > 1 ? c->multi->marks : NULL);
+}
+
+void sdr_shape_ways_all(const struct sdr_conn *c)
+{
+	for (int i = 0; i < 2; i++)
+		if (c->shapes[i].qp)
+			sdr_shape_ways(c, &c->shapes[i]);
 }
 
 void sdr_shape_limit_set(struct sdr_conn *c, uint32_t msn_limit)

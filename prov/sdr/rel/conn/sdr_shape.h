@@ -61,8 +61,12 @@ uint32_t sdr_shape_rx_base(const struct sdr_conn *c);
 /* Of all QPs: where they send to, what they may send, and how long their IP packets may be. */
 void sdr_shape_readdress(struct sdr_conn *c, const struct sdr_uc_addr *to);
 void sdr_shape_limit_set(struct sdr_conn *c, uint32_t msn_limit);
-/* The QP of a new shape has the ways of all paths that were proved. */
+/*
+ * The QP of a new shape, and those of all, have the ways of all paths: those that are not proved
+ * here may be over there, and what comes by them is known.
+ */
 void sdr_shape_ways(const struct sdr_conn *c, const struct sdr_conn_shape *s);
+void sdr_shape_ways_all(const struct sdr_conn *c);
 
 /* Packets of so many bytes. */
 static inline uint32_t sdr_shape_pkts(const struct sdr_conn_shape *s, uint64_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * May what we send be marked, and what do the marks say?  One for each connection.
+ * May what we send be marked, and what do the marks say?  One for each path of a connection.
  *
  * The peer counts the packets of ours that came, by the two ECN bits that they came with, and says
  * the counts with its acknowledgements.  What they have grown by goes to the congestion controller

@@ -69,6 +69,14 @@ static inline void sdr_ecn_acked(struct sdr_ecn *e, uint64_t pkts)
 	e->acked += pkts;
 }
 /*
+ * So many of those that are delivered by it may not have come by it: they are not missed when they
+ * are not counted.
+ */
+static inline void sdr_ecn_excuse(struct sdr_ecn *e, uint64_t pkts)
+{
+	e->base.acked += pkts;
+}
+/*
  * The peer's counts came, after all that they acknowledge was told by sdr_ecn_acked; one that
  * counts nothing sends zeros.  True: with that the path has failed, see e->why.
  */
