@@ -333,6 +333,39 @@ static void via__known_at_its_other_end(void **state)
 	lanes_close(&t);
 }
 
+/* Each is cut for itself, and none is longer than the QP's. */
+static void via__size_of_its_own(void **state)
+{
+	static uint8_t dst[64 * PAIR_MTU];
+	const uint32_t size[SRC] = { 0, PAIR_MTU / 2, 0, PAIR_MTU / 4 };
+	const struct sdr_uc_ops *o;
+	uint32_t pieces[2];
+	struct lanes t;
+
+	(void)state;
+	lanes_open(&t, 1, NULL);
+	o = t.p.uc[0]->ops;
+	assert_int_equal(t.p.uc[1]->ops->slot_bind(t.p.qp[1], 3, 0, dst, sizeof(dst), NULL), 0);
+	for (uint32_t k = 1; k < SRC; k++)
+		if (size[k])
+			o->via_path(t.p.qp[0], k, size[k] + SDR_SIM_DATA_OVER);
+	for (uint32_t qp = 0; qp < 3; qp++) {
+		for (uint32_t k = 0; k < SRC; k++) {
+			uint32_t least = qp ? PAIR_MTU / qp : PAIR_MTU;
+
+			least = size[k] && size[k] < least ? size[k] : least;
+			pieces[0] = (uint32_t)pair_stats(&t.p, 1).pieces_rx;
+			assert_int_equal(run(&t, 0, k, 2), 1);
+			pair_drain(&t.p);
+			assert_int_equal(pair_poll(&t.p, 1), 2);
+			pieces[1] = (uint32_t)pair_stats(&t.p, 1).pieces_rx - pieces[0];
+			assert_int_equal(pieces[1], least < PAIR_MTU ? 2 * PAIR_MTU / least : 0);
+		}
+		o->qp_path(t.p.qp[0], PAIR_MTU / (qp + 1) + SDR_SIM_DATA_OVER);
+	}
+	lanes_close(&t);
+}
+
 static void via__set_again_or_never(void **state)
 {
 	const struct sdr_uc_ops *o;
@@ -681,6 +714,7 @@ int main(void)
 		cmocka_unit_test(source__injected_to),
 		cmocka_unit_test(via__packets_go_by_it),
 		cmocka_unit_test(via__known_at_its_other_end),
+		cmocka_unit_test(via__size_of_its_own),
 		cmocka_unit_test(via__set_again_or_never),
 		cmocka_unit_test(lane__delay_and_rate_of_its_own),
 		cmocka_unit_test(lane__follows_lane_0),

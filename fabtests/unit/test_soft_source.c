@@ -286,6 +286,38 @@ static void source__pieces(void **state)
 	bed_close(&d);
 }
 
+/* One that carries less is cut for itself, others as the QP's; all of them, when that is less. */
+static void source__pieces_of_one_way(void **state)
+{
+	static const uint32_t want[3][3] = { { 0, 0, 2 * 4 },
+					     { 0, 0, 2 * 4 },
+					     { 2 * 8, 2 * 8, 2 * 8 } };
+	static const uint32_t size[3] = { 0, 4096, 512 };
+	struct bed d;
+
+	(void)state;
+	bed_open(&d, (struct pair_opt){ .mtu = 4096 });
+	assert_int_equal(via_set(&d, 1, 1, 1), 0);
+	assert_int_equal(via_set(&d, 2, 2, 2), 0);
+	assert_int_equal(d.p.b->ops->slot_bind(d.p.qb, 5, 0, d.rx, d.p.msg, NULL), 0);
+	d.p.a->ops->via_path(d.p.qa, 2, 1024 + d.p.ia.data_over);
+	d.p.a->ops->via_path(d.p.qa, 3, 700); /* never set */
+	for (uint32_t i = 0; i < 3; i++) {
+		if (size[i])
+			d.p.a->ops->qp_path(d.p.qa, size[i] + d.p.ia.data_over);
+		for (uint8_t via = 0; via < 3; via++) {
+			uint64_t before = pair_stats(d.p.a).pieces_tx;
+
+			pair_post(&d.p, write_by(&d, 5, via * 2u, 2 * 4096, via));
+			assert_int_equal(pair_wait(d.p.b, d.p.ev, 2), 2);
+			assert_int_equal(pair_stats(d.p.a).pieces_tx - before, want[i][via]);
+		}
+		assert_memory_equal(d.rx, d.tx, 6 * 4096);
+	}
+	assert_int_equal(pair_stats(d.p.b).pkts_bad, 0);
+	bed_close(&d);
+}
+
 static void source__ways_that_are_not(void **state)
 {
 	struct sdr_uc_addr to, v6;
@@ -483,6 +515,7 @@ int main(void)
 		cmocka_unit_test(source__data_by_ways),
 		cmocka_unit_test(source__order_of_ways),
 		cmocka_unit_test(source__pieces),
+		cmocka_unit_test(source__pieces_of_one_way),
 		cmocka_unit_test(source__ways_that_are_not),
 		cmocka_unit_test(source__data_leaves_from_it),
 		cmocka_unit_test(source__one_cannot_be_opened),

@@ -132,6 +132,12 @@ void sdr_qp_path_set(struct sdr_qp *qp, uint32_t bytes)
 		qp->ctx->uc->ops->qp_path(qp->uqp, bytes);
 }
 
+void sdr_qp_via_path_set(struct sdr_qp *qp, uint32_t via, uint32_t bytes)
+{
+	if (qp->ctx->uc->ops->via_path)
+		qp->ctx->uc->ops->via_path(qp->uqp, via, bytes);
+}
+
 const struct sdr_uc_addr *sdr_qp_addr(const struct sdr_qp *qp)
 {
 	return &qp->peer;

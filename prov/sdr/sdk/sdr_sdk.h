@@ -147,6 +147,8 @@ void sdr_qp_marks_via(struct sdr_qp *qp, uint64_t (*marks)[SDR_UC_ECNS]);
 void sdr_qp_via_set(struct sdr_qp *qp, uint32_t via);
 /* Engines with info.cuts: no IP packet with data of this QP is longer (sdr_uc_ops.qp_path). */
 void sdr_qp_path_set(struct sdr_qp *qp, uint32_t bytes);
+/* Nor of what goes by one of its ways, where that is less (sdr_uc_ops.via_path); 0: it is not. */
+void sdr_qp_via_path_set(struct sdr_qp *qp, uint32_t via, uint32_t bytes);
 /* Engines with info.ecn: queues on the way may mark what is sent from now on. */
 void sdr_qp_ect_set(struct sdr_qp *qp, bool on);
 /* Where its packets go. */

@@ -324,6 +324,12 @@ struct sdr_uc_ops {
 	 */
 	void (*qp_path)(struct sdr_uc_qp *qp, uint32_t bytes);
 	/*
+	 * The same of data by a way that qp_via has set, where that is less than the QP's; 0: as
+	 * the QP's.  Set again, or by EMSGSIZE, it is of this way alone.  Engines with info.cuts
+	 * and qp_via.
+	 */
+	void (*via_path)(struct sdr_uc_qp *qp, uint32_t via, uint32_t bytes);
+	/*
 	 * What this host knows now of the way to addr (route, ICMP that came): bytes of the largest
 	 * IP packet; 0: nothing.  Costs system calls: not for each packet.  May be NULL.
 	 */

@@ -192,6 +192,14 @@ static void sdr_fault_qp_path(struct sdr_uc_qp *qp, uint32_t bytes)
 		f->inner->ops->qp_path(sdr_fault_qp_of(qp)->inner, bytes);
 }
 
+static void sdr_fault_via_path(struct sdr_uc_qp *qp, uint32_t via, uint32_t bytes)
+{
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	if (f->inner->ops->via_path)
+		f->inner->ops->via_path(sdr_fault_qp_of(qp)->inner, via, bytes);
+}
+
 static void sdr_fault_crew(struct sdr_uc *uc, const struct sdr_uc_crew *crew)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
@@ -335,6 +343,7 @@ static const struct sdr_uc_ops sdr_fault_ops = {
 	.source = sdr_fault_source,
 	.qp_readdress = sdr_fault_qp_readdress,
 	.qp_path = sdr_fault_qp_path,
+	.via_path = sdr_fault_via_path,
 	.path_mtu = sdr_fault_path_mtu,
 	.slot_bind = sdr_fault_slot_bind,
 	.slot_unbind = sdr_fault_slot_unbind,

@@ -158,6 +158,7 @@ struct sdr_sim_slot {
 
 struct sdr_sim_via {
 	uint32_t number; /* of the peer */
+	uint32_t path;	 /* where it carries less than the QP's: as that */
 	uint8_t source;
 	bool set;
 };
@@ -299,6 +300,7 @@ void sdr_sim_path_refuse(struct sdr_sim_eng *e, struct sdr_sim_lnk *l, struct sd
 void sdr_sim_path_hear(struct sdr_sim_world *w, const struct sdr_sim_packet *p);
 uint32_t sdr_sim_path_mtu(struct sdr_uc *uc, const struct sdr_uc_addr *to);
 void sdr_sim_qp_path(struct sdr_uc_qp *base, uint32_t bytes);
+void sdr_sim_via_path(struct sdr_uc_qp *base, uint32_t via, uint32_t bytes);
 
 /* ---- sdr_sim_tx.c ---- */
 int sdr_sim_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n);

@@ -346,6 +346,7 @@ static const struct sdr_uc_ops sdr_sim_ops = {
 	.qp_via = sdr_sim_qp_via,
 	.qp_readdress = sdr_sim_qp_readdress,
 	.qp_path = sdr_sim_qp_path,
+	.via_path = sdr_sim_via_path,
 	.path_mtu = sdr_sim_path_mtu,
 	.slot_bind = sdr_sim_slot_bind,
 	.slot_unbind = sdr_sim_slot_unbind,

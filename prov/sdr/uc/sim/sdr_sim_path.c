@@ -121,6 +121,12 @@ void sdr_sim_qp_path(struct sdr_uc_qp *base, uint32_t bytes)
 		sdr_sim_qp(base)->path = bytes;
 }
 
+void sdr_sim_via_path(struct sdr_uc_qp *base, uint32_t via, uint32_t bytes)
+{
+	if (via && via < SDR_PATHS_MAX)
+		sdr_sim_qp(base)->via[via].path = bytes;
+}
+
 /* ---- settings -------------------------------------------------------------------------------- */
 
 void sdr_sim_node_route(struct sdr_sim_world *w, uint32_t node, uint32_t mtu)

@@ -204,12 +204,15 @@ void sdr_sim_qp_readdress(struct sdr_uc_qp *base, const struct sdr_uc_addr *addr
 int sdr_sim_qp_via(struct sdr_uc_qp *base, uint32_t via, uint32_t source,
 		   const struct sdr_uc_addr *addr)
 {
-	struct sdr_sim_via to = { sdr_sim_addr_number(addr), (uint8_t)source, true };
+	struct sdr_sim_via to = { .number = sdr_sim_addr_number(addr),
+				  .source = (uint8_t)source,
+				  .set = true };
 
 	if (!via || via >= SDR_PATHS_MAX || source >= sdr_sim_eng(base->uc)->attr.sources)
 		return -EINVAL;
 	if (!to.number)
 		return -EAFNOSUPPORT;
+	to.path = sdr_sim_qp(base)->via[via].path;
 	sdr_sim_qp(base)->via[via] = to;
 	sdr_sim_qp(base)->vias = true;
 	return 0;

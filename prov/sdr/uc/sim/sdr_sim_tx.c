@@ -132,14 +132,15 @@ static int sdr_sim_send_part(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx,
 }
 
 /* Bytes of the pieces of a packet of len bytes; 0: it goes in one datagram. */
-static uint32_t sdr_sim_cut(const struct sdr_sim_qp *qp, uint32_t len, uint32_t wire)
+static uint32_t sdr_sim_cut(const struct sdr_sim_qp *qp, const struct sdr_sim_via *via,
+			    uint32_t len, uint32_t wire)
 {
-	uint32_t size;
+	bool less = via->path && (!qp->path || via->path < qp->path);
+	uint32_t path = less ? via->path : qp->path, size;
 
-	if (!qp->path || wire <= qp->path)
+	if (!path || wire <= path)
 		return 0;
-	size = sdr_uc_piece_size(len,
-				 qp->path > SDR_SIM_DATA_OVER ? qp->path - SDR_SIM_DATA_OVER : 0);
+	size = sdr_uc_piece_size(len, path > SDR_SIM_DATA_OVER ? path - SDR_SIM_DATA_OVER : 0);
 	return size < len ? size : 0;
 }
 
@@ -149,7 +150,7 @@ static int sdr_sim_send_packet(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx
 	struct sdr_sim_qp *qp = sdr_sim_qp(tx->w.qp);
 	const struct sdr_sim_via *via = &qp->via[tx->via];
 	uint32_t wire = SDR_SIM_DATA_OVER + len + sdr_wire_pad(len);
-	struct sdr_sim_part part = { .whole = len, .size = sdr_sim_cut(qp, len, wire) };
+	struct sdr_sim_part part = { .whole = len, .size = sdr_sim_cut(qp, via, len, wire) };
 	uint32_t step = part.size ? part.size : len;
 	struct sdr_sim_lnk *l;
 	int node, err;

@@ -391,6 +391,7 @@ static const struct sdr_uc_ops sdr_soft_ops = {
 	.source = sdr_soft_source,
 	.qp_readdress = sdr_soft_qp_readdress,
 	.qp_path = sdr_soft_qp_path,
+	.via_path = sdr_soft_via_path,
 	.path_mtu = sdr_soft_path_mtu,
 	.slot_bind = sdr_soft_slot_bind,
 	.slot_unbind = sdr_soft_slot_unbind,

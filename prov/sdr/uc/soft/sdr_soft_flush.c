@@ -93,7 +93,8 @@ static bool sdr_soft_too_long(struct sdr_soft *s, const struct sdr_soft_cur *c, 
 {
 	const struct sdr_soft_msg *m = &s->tx.msg[i];
 	const struct msghdr *h = &s->tx.hdr[i].msg_hdr;
-	uint32_t bytes = sdr_soft_path_refused(s, s->inlet[m->sock].source, h->msg_name,
+	uint8_t source = s->inlet[m->sock].source;
+	uint32_t bytes = sdr_soft_path_refused(s, source, h->msg_name,
 					       m->seg + sdr_uc_head((sa_family_t)s->family));
 	bool lower = false;
 	int d;
@@ -107,11 +108,13 @@ static bool sdr_soft_too_long(struct sdr_soft *s, const struct sdr_soft_cur *c, 
 		if (t->kind != SDR_UC_TX_WRITE || !sdr_soft_tx_valid(t))
 			continue;
 		q = sdr_soft_tx_qp(t);
-		if (q->nic || (q->path && q->path <= bytes) ||
-		    (!sdr_soft_spread_goes(q, h->msg_name, h->msg_namelen) &&
-		     !sdr_soft_via_goes(q, h->msg_name, h->msg_namelen)))
+		if (q->nic)
 			continue;
-		sdr_soft_piece_limit(q, bytes);
+		lower |= sdr_soft_via_lower(q, source, h->msg_name, h->msg_namelen, bytes);
+		if (source || (q->cut.path && q->cut.path <= bytes) ||
+		    !sdr_soft_spread_goes(q, h->msg_name, h->msg_namelen))
+			continue;
+		sdr_soft_piece_limit(q, &q->cut, bytes);
 		lower = true;
 	}
 	return lower;

@@ -4,10 +4,11 @@
  * Data packets in pieces, the soft engine's part: the size in which a QP cuts, and the memory for
  * what came.  The arithmetic, and when a packet is whole, is sdr_uc_piece.c.
  *
- * Sending: all packets of a QP are cut in one size, so that their pieces go into trains together.
- * A train needs segments of one length: sizes that divide the packet evenly are preferred, as long
- * as that costs at most a third more pieces (8192 bytes over a path of 1500: eight of 1024 in one
- * train with those of the next packets, rather than six of which the last ends the train).
+ * Sending: all packets of a QP that take one way are cut in one size, so that their pieces go into
+ * trains together.  A train needs segments of one length: sizes that divide the packet evenly are
+ * preferred, as long as that costs at most a third more pieces (8192 bytes over a path of 1500:
+ * eight of 1024 in one train with those of the next packets, rather than six of which the last
+ * ends the train).
  *
  * Receiving: 4 bytes a packet of the bound buffer, allocated with the first piece that comes for a
  * slot and freed when it is bound anew or unbound; so a peer can make us allocate 1/64 of what
@@ -31,18 +32,18 @@ static uint32_t sdr_soft_piece_size(uint32_t mtu, uint32_t room)
 	return ((mtu + n - 1) / n + 3) & ~3u;
 }
 
-void sdr_soft_piece_limit(struct sdr_soft_qp *q, uint32_t bytes)
+void sdr_soft_piece_limit(const struct sdr_soft_qp *q, struct sdr_soft_cut *cut, uint32_t bytes)
 {
 	uint32_t over = sdr_uc_head((sa_family_t)q->s->family) + SDR_DATA_OVERHEAD;
 	uint32_t room = bytes > over ? (bytes - over) & ~3u : 0;
 
-	q->path = bytes;
-	q->whole = UINT32_MAX;
+	cut->path = bytes;
+	cut->whole = UINT32_MAX;
 	if (!bytes || q->nic || room >= q->mtu)
 		return;
-	q->piece = sdr_soft_piece_size(q->mtu, room);
+	cut->piece = sdr_soft_piece_size(q->mtu, room);
 	/* Too small a path for the pieces that there may be: they are lost, but are pieces. */
-	q->whole = room > q->piece ? room : q->piece;
+	cut->whole = room > cut->piece ? room : cut->piece;
 }
 
 bool sdr_soft_piece_of(const struct sdr_soft_qp *q, const struct sdr_wire_data *d, uint64_t start,

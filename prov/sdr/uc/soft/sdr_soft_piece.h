@@ -10,9 +10,10 @@
 #include "sdr_soft_qp.h"
 
 /*
- * From now on no IP packet to this QP's peer is longer than that; 0: as long as the device carries.
+ * From now on no IP packet of this QP, or of a way of it, is longer than that; 0: as long as the
+ * device carries.
  */
-void sdr_soft_piece_limit(struct sdr_soft_qp *q, uint32_t bytes);
+void sdr_soft_piece_limit(const struct sdr_soft_qp *q, struct sdr_soft_cut *cut, uint32_t bytes);
 /*
  * A piece of the packet that begins at start in the table; false: it is none, or of a peer that
  * sends none.

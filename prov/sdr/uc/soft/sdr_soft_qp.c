@@ -111,7 +111,7 @@ int sdr_soft_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct
 	q->psn0 = (uint32_t)(a->rand[0] >> 32) & SDR_PSN_MASK;
 	q->rkey = (uint32_t)a->rand[1];
 	q->nonce = a->rand[1] ^ a->rand[0] << 7;
-	q->whole = UINT32_MAX;
+	q->cut.whole = UINT32_MAX;
 	for (i = 0; i < ntp; i++) {
 		SDR_ASSERT(index + i < s->qpn_cap && !s->qpn[index + i]);
 		__atomic_store_n(&s->qpn[index + i], q, __ATOMIC_RELEASE);
@@ -243,13 +243,15 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 		return ret;
 	for (i = 0; i < q->ntp; i++)
 		q->psn[i] = p->psn & SDR_PSN_MASK;
-	sdr_soft_piece_limit(q, q->path); /* devices get no pieces */
+	sdr_soft_piece_limit(q, &q->cut, q->cut.path); /* devices get no pieces */
 	return 0;
 }
 
 void sdr_soft_qp_path(struct sdr_uc_qp *qp, uint32_t bytes)
 {
-	sdr_soft_piece_limit(sdr_soft_qp_of(qp), bytes);
+	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
+
+	sdr_soft_piece_limit(q, &q->cut, bytes);
 }
 
 void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)

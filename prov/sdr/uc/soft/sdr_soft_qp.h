@@ -37,6 +37,13 @@ static inline bool sdr_soft_slot_bound(const struct sdr_soft_slot *e)
 	return __atomic_load_n(&e->bound, __ATOMIC_SEQ_CST);
 }
 
+/* How long data packets may be, and in what they are cut (sdr_soft_piece.c). */
+struct sdr_soft_cut {
+	uint32_t path;	/* bytes of the longest IP packet; 0: the device's */
+	uint32_t whole; /* payload bytes up to which a packet goes in one datagram, */
+	uint32_t piece; /* and the size in which longer ones are cut */
+};
+
 struct sdr_soft_dest {
 	struct sockaddr_storage sa;
 	socklen_t len; /* 0: not connected */
@@ -57,9 +64,7 @@ struct sdr_soft_qp {
 	struct sdr_soft_slot **pages;
 	uint32_t nslots;
 	uint32_t peer_qpn, peer_rkey;
-	uint32_t path;	/* bytes of the longest IP packet that goes to the peer; 0: the device's */
-	uint32_t whole; /* payload bytes up to which a packet goes in one datagram, */
-	uint32_t piece; /* and the size in which longer ones are cut */
+	struct sdr_soft_cut cut; /* of what goes to the peer, by whichever way */
 	/* bit of a way: a piece came marked by it, and no packet has been reported since */
 	uint32_t piece_ce;
 	bool neighbour; /* the peer is of this host: data packets with 0 for an ICRC are its own */

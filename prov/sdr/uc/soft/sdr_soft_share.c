@@ -204,7 +204,7 @@ static uint32_t sdr_soft_share_may(const struct sdr_uc_tx *t)
 	    !t->len || !sdr_soft_tx_valid(t))
 		return 0;
 	q = sdr_soft_tx_qp(t);
-	if (!q->spread || q->nic || q->whole != UINT32_MAX ||
+	if (!q->spread || q->nic || q->cut.whole != UINT32_MAX ||
 	    sdr_soft_near_find(q->s, &q->dest.sa, q->dest.len))
 		return 0;
 	return sdr_soft_spread_may(q);

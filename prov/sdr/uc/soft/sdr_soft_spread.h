@@ -39,7 +39,7 @@ static inline struct sdr_soft_dest *sdr_soft_spread_dest(struct sdr_soft_qp *q,
 	struct sdr_soft_spread *p = q->spread;
 
 	/* Pieces are put together where everything else arrives. */
-	if (!p || !(t->flags & SDR_UC_F_SPREAD) || q->whole != UINT32_MAX)
+	if (!p || !(t->flags & SDR_UC_F_SPREAD) || q->cut.whole != UINT32_MAX)
 		return &q->dest;
 	if (p->answered != p->all)
 		sdr_soft_knock(q);

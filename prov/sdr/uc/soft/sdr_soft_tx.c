@@ -98,6 +98,7 @@ static uint32_t sdr_soft_rest_take(struct sdr_soft_tx *tx, const struct sdr_uc_t
 /* The way that a WRITE takes. */
 struct sdr_soft_out {
 	struct sdr_soft_dest *to;
+	const struct sdr_soft_cut *cut;
 	struct sdr_soft_near_tx *near; /* NULL: by a socket */
 	uint8_t sock;
 	bool bare; /* without an ICRC */
@@ -106,7 +107,9 @@ struct sdr_soft_out {
 static inline struct sdr_soft_out sdr_soft_out_of(const struct sdr_soft *s, struct sdr_soft_qp *q,
 						  const struct sdr_uc_tx *t)
 {
-	struct sdr_soft_out o = { .sock = (uint8_t)(t->channel % s->channels), .bare = q->bare };
+	struct sdr_soft_out o = { .cut = &q->cut,
+				  .sock = (uint8_t)(t->channel % s->channels),
+				  .bare = q->bare };
 	struct sdr_soft_via *v;
 
 	if (!t->via) {
@@ -117,6 +120,7 @@ static inline struct sdr_soft_out sdr_soft_out_of(const struct sdr_soft *s, stru
 	}
 	v = sdr_soft_via_find(q, t->via);
 	o.to = &v->dest;
+	o.cut = sdr_soft_via_cut(q, v);
 	o.bare = q->neighbour && v->stays;
 	if (v->source)
 		o.sock = sdr_soft_source_sock(s, v->source);
@@ -133,8 +137,8 @@ static bool sdr_soft_build_cut(struct sdr_soft *s, const struct sdr_soft_cur *c,
 			       const uint8_t *payload, bool join)
 {
 	const struct sdr_uc_tx *t = &c->v[c->d];
-	struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
-	uint32_t whole = d->len, size = q->piece, n = (whole + size - 1) / size, k, at, len, wire;
+	uint32_t whole = d->len, size = o->cut->piece, n = (whole + size - 1) / size, k, at, len,
+		 wire;
 	uint32_t need = n * (SDR_DATA_HDR + SDR_SOFT_TRAILER_MAX);
 	struct sdr_soft_tx *tx = &s->tx;
 	bool train, ect = sdr_soft_tx_ect(s, t);
@@ -208,7 +212,7 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		struct sdr_soft_msg *m;
 
 		sdr_soft_data_set(&d, &head, q, t, c->pkt, len, q->psn[tp]);
-		if (len > q->whole) {
+		if (len > o.cut->whole) {
 			if (!sdr_soft_build_cut(s, c, corrupt, &o, &d, t->buf + at, join))
 				return false;
 			q->psn[tp] = (q->psn[tp] + 1) & SDR_PSN_MASK;

@@ -6,7 +6,7 @@
  * A table of SDR_PATHS_MAX in the QP, allocated with the first way.  Way 0 is none of them: it is
  * the QP's own address and what is spread over workers' ports.  A way stays what it is when the
  * peer moves, and is nothing to a peer that is an RDMA device, whose packets have one address.  How
- * long a packet may be is the QP's: the narrowest way counts.
+ * long a packet may be is the QP's, or the way's own where that is less.
  *
  * Data that come the other way round are known by where they came from and to which source: looked
  * up once for each message of the kernel's (rx->via_of), so a train costs what a packet does.
@@ -21,6 +21,7 @@
 
 #include "uc/sdr_uc_net.h"
 #include "sdr_soft_impl.h"
+#include "sdr_soft_piece.h"
 #include "sdr_soft_via.h"
 
 static bool sdr_soft_via_stays(const struct sdr_soft *s, uint32_t source,
@@ -79,16 +80,30 @@ uint8_t sdr_soft_via_back(const struct sdr_soft_qp *q, uint32_t source,
 	return 0;
 }
 
-bool sdr_soft_via_goes(const struct sdr_soft_qp *q, const struct sockaddr_storage *sa,
-		       socklen_t len)
+void sdr_soft_via_path(struct sdr_uc_qp *qp, uint32_t via, uint32_t bytes)
 {
-	const struct sdr_soft_via *v;
+	struct sdr_soft_qp *q = (struct sdr_soft_qp *)qp;
+	struct sdr_soft_via *v = via ? sdr_soft_via_find(q, via) : NULL;
+
+	if (v)
+		sdr_soft_piece_limit(q, &v->cut, bytes);
+}
+
+bool sdr_soft_via_lower(struct sdr_soft_qp *q, uint32_t source, const struct sockaddr_storage *sa,
+			socklen_t len, uint32_t bytes)
+{
+	struct sdr_soft_via *v;
+	bool lower = false;
 	uint32_t i;
 
 	for (i = 1; q->via && i < SDR_PATHS_MAX; i++) {
 		v = sdr_soft_via_find(q, i);
-		if (v && v->dest.len == len && !memcmp(&v->dest.sa, sa, len))
-			return true;
+		if (!v || v->source != source || v->dest.len != len ||
+		    memcmp(&v->dest.sa, sa, len) ||
+		    (sdr_soft_via_cut(q, v)->path && sdr_soft_via_cut(q, v)->path <= bytes))
+			continue;
+		sdr_soft_piece_limit(q, &v->cut, bytes);
+		lower = true;
 	}
-	return false;
+	return lower;
 }

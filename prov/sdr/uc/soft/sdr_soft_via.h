@@ -11,16 +11,26 @@
 struct sdr_soft_via {
 	struct sdr_soft_dest dest; /* len 0: it was never set */
 	uint8_t source;
-	bool stays; /* what takes it stays on this host */
+	bool stays;		 /* what takes it stays on this host */
+	struct sdr_soft_cut cut; /* where it carries less than the QP sends; path 0: it does not */
 };
 
 int sdr_soft_qp_via(struct sdr_uc_qp *qp, uint32_t via, uint32_t source,
 		    const struct sdr_uc_addr *addr);
 /* The peer is another kind of engine: there are none. */
 void sdr_soft_via_forget(struct sdr_soft_qp *q);
-/* Data of the QP goes to this address by one of them. */
-bool sdr_soft_via_goes(const struct sdr_soft_qp *q, const struct sockaddr_storage *sa,
-		       socklen_t len);
+void sdr_soft_via_path(struct sdr_uc_qp *qp, uint32_t via, uint32_t bytes);
+/* Those from that source to this address carry no more than that.  True: one was to carry more. */
+bool sdr_soft_via_lower(struct sdr_soft_qp *q, uint32_t source, const struct sockaddr_storage *sa,
+			socklen_t len, uint32_t bytes);
+/* What data by it are cut in. */
+static inline const struct sdr_soft_cut *sdr_soft_via_cut(const struct sdr_soft_qp *q,
+							  const struct sdr_soft_via *v)
+{
+	bool less = v->cut.path && (!q->cut.path || v->cut.path < q->cut.path);
+
+	return less ? &v->cut : &q->cut;
+}
 
 /* The way by which a packet has come that came from there to that source of the engine; 0: none. */
 uint8_t sdr_soft_via_back(const struct sdr_soft_qp *q, uint32_t source,
