@@ -718,7 +718,7 @@ static void forged_hello__its_features_go_with_it(void **state)
 	catch_one(b, &c);
 	forge_fields(b, &c, &pieces);
 	bed_run(b, MS);
-	assert_true(bed_conn(b, 1, 0)->hs.peer_known && bed_conn(b, 1, 0)->pmtu.size);
+	assert_true(bed_conn(b, 1, 0)->hs.peer_known && bed_conn(b, 1, 0)->main.pmtu.size);
 	r = bed_recv(b, 0, bed_buf(b, 200000, 0), 200000);
 	s = bed_send(b, 1, 0, bed_buf(b, 200000, 7), 200000, 0);
 	bed_wait(b, s, 5 * BED_SEC);

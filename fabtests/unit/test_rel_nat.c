@@ -243,9 +243,9 @@ static void nat__the_size_of_the_way_to_a_translator(void **state)
 	c = p->conn;
 	assert_non_null(c);
 	assert_false(sdr_uc_addr_equal(&c->addr, &c->peer->addr));
-	assert_true(c->pmtu.ceil > 1301);
+	assert_true(c->main.pmtu.ceil > 1301);
 	sdr_conn_mtu_told(c->rel, &c->addr, 1300);
-	assert_int_equal(c->pmtu.ceil, 1301);
+	assert_int_equal(c->main.pmtu.ceil, 1301);
 	bed_close(b);
 }
 

@@ -42,7 +42,7 @@ static void path_set(struct bed *b, uint32_t carries, bool icmp)
 
 static uint32_t size_of(struct bed *b, uint32_t node)
 {
-	return bed_conn(b, node, 1 - node)->pmtu.size;
+	return bed_conn(b, node, 1 - node)->main.pmtu.size;
 }
 
 /* A message of len bytes each way; both arrive. */
@@ -89,9 +89,9 @@ static void path__full_size_is_known_with_the_handshake(void **state)
 	(void)state;
 	bed_warm(b, 0, 1);
 	exchange(b, 1 << 20);
-	assert_int_equal(size_of(b, 0), bed_conn(b, 0, 1)->pmtu.max);
-	assert_int_equal(bed_conn(b, 0, 1)->pmtu.how, SDR_PMTU_BY_HELLO);
-	assert_int_equal(size_of(b, 1), bed_conn(b, 1, 0)->pmtu.max);
+	assert_int_equal(size_of(b, 0), bed_conn(b, 0, 1)->main.pmtu.max);
+	assert_int_equal(bed_conn(b, 0, 1)->main.pmtu.how, SDR_PMTU_BY_HELLO);
+	assert_int_equal(size_of(b, 1), bed_conn(b, 1, 0)->main.pmtu.max);
 	assert_int_equal(bed_stats(b, 0).parts_tx, 0);
 	assert_int_equal(bed_stats(b, 0).path_holes + bed_stats(b, 1).path_holes, 0);
 	bed_assert_no_repair(b);
@@ -214,7 +214,7 @@ static void path__one_direction(void **state)
 	assert_int_equal(sdr_sim_link_mtu(b->w, 1, 0, 1420, false), 0);
 	exchange(b, 4 << 20);
 	exchange(b, 4 << 20);
-	assert_int_equal(size_of(b, 0), bed_conn(b, 0, 1)->pmtu.max);
+	assert_int_equal(size_of(b, 0), bed_conn(b, 0, 1)->main.pmtu.max);
 	assert_true(size_of(b, 1) <= 1420);
 	bed_close(b);
 }
@@ -232,7 +232,7 @@ static void path__grows(void **state)
 	bed_run(b, SDR_PMTU_RAISE_NS + 1000 * MS);
 	exchange(b, 1 << 20);
 	exchange(b, 1 << 20);
-	assert_int_equal(size_of(b, 0), bed_conn(b, 0, 1)->pmtu.max);
+	assert_int_equal(size_of(b, 0), bed_conn(b, 0, 1)->main.pmtu.max);
 	exchange(b, 1 << 20);
 	assert_int_equal(bed_conn(b, 0, 1)->shape->mtu, SDR_MTU_MAX);
 	bed_close(b);

@@ -377,17 +377,17 @@ static void start__the_size_of_packets_is_remembered(void **state)
 	}
 	bed_boot(b);
 	bed_warm(b, 0, 1);
-	assert_true(bed_conn(b, 0, 1)->pmtu.size < 2500);
+	assert_true(bed_conn(b, 0, 1)->main.pmtu.size < 2500);
 	for (uint32_t i = 0; i < 4; i++)
 		move(b, 1024 * KIB);
-	size = bed_conn(b, 0, 1)->pmtu.size;
+	size = bed_conn(b, 0, 1)->main.pmtu.size;
 	assert_in_range(size, 2800, 3000);
 	bed_crash(b, 0);
 	bed_boot_node(b, 0);
 	bed_run(b, 100 * MS);
 	bed_send(b, 0, 1, bed_buf(b, 8, 1), 8, 0);
 	bed_run(b, RTT + 2 * MS);
-	assert_in_range(bed_conn(b, 0, 1)->pmtu.size, size - 4, size);
+	assert_in_range(bed_conn(b, 0, 1)->main.pmtu.size, size - 4, size);
 	/* it was only tried: a path that has become narrower does not take it */
 	bed_recv(b, 1, bed_buf(b, 8, 0), 8);
 	bed_wait_all(b, BED_SEC);
@@ -396,7 +396,7 @@ static void start__the_size_of_packets_is_remembered(void **state)
 	bed_boot_node(b, 0);
 	bed_run(b, 100 * MS);
 	bed_warm(b, 0, 1);
-	assert_true(bed_conn(b, 0, 1)->pmtu.size <= 1500);
+	assert_true(bed_conn(b, 0, 1)->main.pmtu.size <= 1500);
 	move(b, 1024 * KIB);
 	bed_close(b);
 	sdr_path_mem_free(m);

@@ -177,8 +177,8 @@ static uint32_t conn_udp_max(const struct sdr_conn *c)
 	uint32_t ip = e->data_over > SDR_DATA_OVERHEAD ? e->data_over - SDR_DATA_OVERHEAD : 0;
 	uint32_t data = c->shape->mtu + SDR_DATA_OVERHEAD, ctl = c->ctl_max + SDR_CTL_OVERHEAD;
 
-	if (c->pmtu.size)
-		return c->pmtu.size - ip;
+	if (c->main.pmtu.size)
+		return c->main.pmtu.size - ip;
 	return data > ctl ? data : ctl;
 }
 

@@ -30,7 +30,7 @@ static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
 		out->cwnd_bytes += p->cc.cwnd;
 		out->pacing_bps += p->cc.pacing_Bps * 8;
 	}
-	out->path_bytes = c->pmtu.size;
+	out->path_bytes = c->main.pmtu.size;
 	for (uint32_t i = 0; i < c->npaths; i++) {
 		const uint64_t *rx = sdr_conn_ecn_rx(c, i);
 

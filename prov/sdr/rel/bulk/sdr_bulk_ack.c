@@ -125,7 +125,7 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 			sdr_rack_reordered(&sdr_conn_path(c, s->on[a])->rack, c->rel->now);
 		if (s->nagain)
 			unsent += sdr_bitmap_clear_range(s->again, a, b);
-		if (c->pmtu.hole.lost || s->on[a])
+		if (c->main.pmtu.hole.lost || s->on[a])
 			seg_passed(c, s, sdr_conn_path(c, s->on[a]), b - a, b);
 		seg_landed(c, s, a, b, t);
 		lo = b;

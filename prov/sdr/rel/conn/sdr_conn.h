@@ -7,7 +7,6 @@
 #ifndef SDR_CONN_H
 #define SDR_CONN_H
 
-#include "rel/path/sdr_pmtu.h"
 #include "base/sdr_ring.h"
 #include "base/sdr_assert.h"
 #include "sdr_endpoint.h"
@@ -104,9 +103,7 @@ struct sdr_conn {
 	 * bytes of a control datagram: what the path carries now, and what both sides take
 	 */
 	uint32_t ctl_max, ctl_agreed;
-	struct sdr_pmtu pmtu;
-	uint32_t mtu_found; /* bytes: the size that was told last */
-	bool mtu_asked;	    /* this host's route */
+	bool mtu_asked; /* this host's route */
 
 	struct {
 		uint8_t kinds;	      /* the peer decodes: bit n, kind n of parity */

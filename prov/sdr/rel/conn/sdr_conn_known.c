@@ -189,8 +189,8 @@ static void known_tell(const struct sdr_conn *c, const struct sdr_path *p,
 		f.pkts = l->sent;
 		f.lost = l->lost;
 		f.bursts = l->bursts;
-		if (c->pmtu.how == SDR_PMTU_BY_HELLO || c->pmtu.how == SDR_PMTU_BY_PROBE)
-			f.mtu = c->pmtu.size;
+		if (c->main.pmtu.how == SDR_PMTU_BY_HELLO || c->main.pmtu.how == SDR_PMTU_BY_PROBE)
+			f.mtu = c->main.pmtu.size;
 	}
 	sdr_path_mem_tell(c->rel->paths, e, c->rel->now, &f);
 }

@@ -49,11 +49,11 @@ static bool mtu_route(struct sdr_conn *c)
 	struct sdr_rel *rel = c->rel;
 	uint32_t told;
 
-	if (c->mtu_asked || !c->pmtu.size || !rel->uc->ops->path_mtu)
+	if (c->mtu_asked || !c->main.pmtu.size || !rel->uc->ops->path_mtu)
 		return false;
 	c->mtu_asked = true;
 	told = rel->uc->ops->path_mtu(rel->uc, &c->addr);
-	return told && sdr_pmtu_limit(&c->pmtu, told, SDR_PMTU_BY_ROUTE, rel->now);
+	return told && sdr_pmtu_limit(&c->main.pmtu, told, SDR_PMTU_BY_ROUTE, rel->now);
 }
 
 void sdr_conn_mtu_init(struct sdr_conn *c)
@@ -61,7 +61,7 @@ void sdr_conn_mtu_init(struct sdr_conn *c)
 	struct sdr_rel *rel = c->rel;
 	bool known = (rel->features & FEATURES) != FEATURES;
 
-	sdr_pmtu_init(&c->pmtu, mtu_least(rel), known ? 0 : mtu_max(rel), rel->now);
+	sdr_pmtu_init(&c->main.pmtu, mtu_least(rel), known ? 0 : mtu_max(rel), rel->now);
 	c->mtu_asked = false;
 	/* Some five system calls: one that was opened by the peer may never send anything large. */
 	if (!c->hs.passive)
@@ -75,7 +75,7 @@ void sdr_conn_mtu_init(struct sdr_conn *c)
 static void mtu_reshape(struct sdr_conn *c)
 {
 	const struct sdr_rel *rel = c->rel;
-	uint32_t mtu = c->pmtu.size - rel->info.data_over, now = c->shape->mtu;
+	uint32_t mtu = c->main.pmtu.size - rel->info.data_over, now = c->shape->mtu;
 
 	mtu = mtu >= rel->mtu ? rel->mtu : mtu - mtu % MTU_STEP;
 	if (mtu < now || mtu > now + now / 16)
@@ -99,21 +99,23 @@ static void mtu_found(struct sdr_conn *c)
 	const struct sdr_rel *rel = c->rel;
 	char text[192];
 
-	if (c->pmtu.size == c->mtu_found || (!sdr_pmtu_settled(&c->pmtu) && !c->pmtu.tries))
+	if (c->main.pmtu.size == c->main.mtu_found ||
+	    (!sdr_pmtu_settled(&c->main.pmtu) && !c->main.pmtu.tries))
 		return;
-	c->mtu_found = c->pmtu.size;
+	c->main.mtu_found = c->main.pmtu.size;
 	mtu_reshape(c);
 	if (!rel->cbs->note)
 		return;
 	snprintf(text, sizeof(text), "packets of at most %u bytes (%u of data, %u of control): %s",
-		 c->pmtu.size, c->pmtu.size - rel->info.data_over, c->ctl_max, how[c->pmtu.how]);
+		 c->main.pmtu.size, c->main.pmtu.size - rel->info.data_over, c->ctl_max,
+		 how[c->main.pmtu.how]);
 	rel->cbs->note(rel->user, c->peer, text);
 }
 
 /* The size in force, where it matters. */
 static void mtu_apply(struct sdr_conn *c)
 {
-	uint32_t size = c->pmtu.size, ctl;
+	uint32_t size = c->main.pmtu.size, ctl;
 
 	if (!size || !c->hs.peer_known)
 		return;
@@ -134,27 +136,27 @@ void sdr_conn_mtu_opened(struct sdr_conn *c, uint32_t probe_max)
 
 	c->ctl_max = c->ctl_agreed;
 	if ((c->hs.features & FEATURES) != FEATURES) {
-		sdr_pmtu_init(&c->pmtu, 1, 0, rel->now);
+		sdr_pmtu_init(&c->main.pmtu, 1, 0, rel->now);
 		/* A HELLO that was another's (conn_unaccept) may have had it cut. */
 		sdr_qp_path_set(c->shape->qp, 0);
 		return;
 	}
-	sdr_pmtu_limit(&c->pmtu, peer + rel->info.ctl_over, SDR_PMTU_BY_PEER, rel->now);
+	sdr_pmtu_limit(&c->main.pmtu, peer + rel->info.ctl_over, SDR_PMTU_BY_PEER, rel->now);
 	mtu_apply(c);
 }
 
 uint32_t sdr_conn_mtu_hello(const struct sdr_conn *c)
 {
-	if (!c->pmtu.size || c->pmtu.size == c->pmtu.max)
+	if (!c->main.pmtu.size || c->main.pmtu.size == c->main.pmtu.max)
 		return 0;
-	return ((c->pmtu.ceil - 1 - c->rel->info.ctl_over) & ~3u) - c->rel->tag_len;
+	return ((c->main.pmtu.ceil - 1 - c->rel->info.ctl_over) & ~3u) - c->rel->tag_len;
 }
 
 uint32_t sdr_conn_mtu_hello_known(const struct sdr_conn *c)
 {
 	uint32_t known = c->known.mtu;
 
-	if (!c->pmtu.size || known <= c->pmtu.size || known >= c->pmtu.ceil)
+	if (!c->main.pmtu.size || known <= c->main.pmtu.size || known >= c->main.pmtu.ceil)
 		return 0;
 	return ((known - c->rel->info.ctl_over) & ~3u) - c->rel->tag_len;
 }
@@ -168,24 +170,24 @@ void sdr_conn_mtu_seen(struct sdr_conn *c, uint32_t bytes)
 		bytes = most;
 	/* What is lost to rounding is not looked for. */
 	bytes += c->rel->info.ctl_over;
-	if (c->pmtu.ceil - 1 - bytes < 4)
-		bytes = c->pmtu.ceil - 1;
-	if (sdr_pmtu_arrived(&c->pmtu, bytes, SDR_PMTU_BY_HELLO, c->rel->now))
+	if (c->main.pmtu.ceil - 1 - bytes < 4)
+		bytes = c->main.pmtu.ceil - 1;
+	if (sdr_pmtu_arrived(&c->main.pmtu, bytes, SDR_PMTU_BY_HELLO, c->rel->now))
 		mtu_apply(c);
 }
 
 void sdr_conn_mtu_acked(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 {
-	if (sdr_pmtu_acked(&c->pmtu, lo, hi, c->rel->now))
+	if (sdr_pmtu_acked(&c->main.pmtu, lo, hi, c->rel->now))
 		mtu_apply(c);
 }
 
 void sdr_conn_mtu_passed(struct sdr_conn *c, struct sdr_path *p, uint32_t bytes, uint64_t tx_ns)
 {
 	if (p->index)
-		sdr_pmtu_hole_passed(&p->hole, bytes, tx_ns);
+		sdr_pmtu_hole_passed(&p->pmtu.hole, bytes, tx_ns);
 	else
-		sdr_pmtu_passed(&c->pmtu, bytes, tx_ns);
+		sdr_pmtu_passed(&c->main.pmtu, bytes, tx_ns);
 }
 
 void sdr_conn_mtu_lost(struct sdr_conn *c, struct sdr_path *p, uint32_t n, uint32_t bytes,
@@ -193,13 +195,12 @@ void sdr_conn_mtu_lost(struct sdr_conn *c, struct sdr_path *p, uint32_t n, uint3
 {
 	if (!n)
 		return;
-	sdr_pmtu_hole_weather(p->index ? &p->hole : &c->pmtu.hole,
-			      sdr_loss_est_mean(&c->peer->loss));
+	sdr_pmtu_hole_weather(&p->pmtu.hole, sdr_loss_est_mean(&c->peer->loss));
 	if (p->index) {
-		p->narrow |= sdr_pmtu_hole_lost(&p->hole, n, bytes, tx_ns, p->rtt.srtt);
+		p->narrow |= sdr_pmtu_hole_lost(&p->pmtu.hole, n, bytes, tx_ns, p->rtt.srtt);
 		return;
 	}
-	if (!sdr_pmtu_lost(&c->pmtu, n, bytes, tx_ns, c->main.rtt.srtt, c->rel->now))
+	if (!sdr_pmtu_lost(&c->main.pmtu, n, bytes, tx_ns, c->main.rtt.srtt, c->rel->now))
 		return;
 	c->st.path_holes++;
 	mtu_apply(c);
@@ -207,7 +208,7 @@ void sdr_conn_mtu_lost(struct sdr_conn *c, struct sdr_path *p, uint32_t n, uint3
 
 static void mtu_limit(struct sdr_conn *c, uint32_t bytes)
 {
-	if (!sdr_pmtu_limit(&c->pmtu, bytes, SDR_PMTU_BY_ROUTE, c->rel->now))
+	if (!sdr_pmtu_limit(&c->main.pmtu, bytes, SDR_PMTU_BY_ROUTE, c->rel->now))
 		return;
 	c->st.path_told++;
 	mtu_apply(c);
@@ -218,7 +219,7 @@ void sdr_conn_mtu_ask(struct sdr_conn *c)
 	struct sdr_uc *uc = c->rel->uc;
 	uint32_t bytes;
 
-	if (!c->pmtu.size || !uc->ops->path_mtu)
+	if (!c->main.pmtu.size || !uc->ops->path_mtu)
 		return;
 	bytes = uc->ops->path_mtu(uc, &c->addr);
 	if (bytes)
@@ -238,7 +239,7 @@ void sdr_conn_mtu_told(void *user, const struct sdr_uc_addr *to, uint32_t bytes)
 
 void sdr_conn_mtu_moved(struct sdr_conn *c)
 {
-	if (sdr_pmtu_restart(&c->pmtu, c->rel->now))
+	if (sdr_pmtu_restart(&c->main.pmtu, c->rel->now))
 		mtu_apply(c);
 }
 
@@ -259,7 +260,7 @@ static bool mtu_probe(struct sdr_conn *c, uint32_t size)
 				   (uint16_t)(room - n - SDR_FRAME_LONG_HDR));
 	SDR_ASSERT(n == room);
 	sdr_seal_probe(c, n);
-	sdr_pmtu_sent(&c->pmtu, c->tx.pn, size, c->rel->now, sdr_conn_rto(c, 0));
+	sdr_pmtu_sent(&c->main.pmtu, c->tx.pn, size, c->rel->now, sdr_conn_rto(c, 0));
 	c->tx.pn++;
 	c->rel->activity++;
 	return true;
@@ -270,11 +271,12 @@ void sdr_conn_mtu_send(struct sdr_conn *c)
 	uint32_t size[SDR_PMTU_PROBES], n;
 
 	/* Hardly ever: this is asked with each packet. */
-	if (sdr_pmtu_deadline(&c->pmtu) > c->rel->now || sdr_conn_mtu_deadline(c) > c->rel->now)
+	if (sdr_pmtu_deadline(&c->main.pmtu) > c->rel->now ||
+	    sdr_conn_mtu_deadline(c) > c->rel->now)
 		return;
 	if (mtu_route(c))
 		mtu_apply(c);
-	n = sdr_pmtu_probes(&c->pmtu, c->rel->now, size);
+	n = sdr_pmtu_probes(&c->main.pmtu, c->rel->now, size);
 	mtu_found(c);
 	for (uint32_t i = 0; i < n; i++)
 		if (!mtu_probe(c, size[i]))
@@ -283,7 +285,7 @@ void sdr_conn_mtu_send(struct sdr_conn *c)
 
 uint64_t sdr_conn_mtu_deadline(const struct sdr_conn *c)
 {
-	uint64_t next = sdr_pmtu_deadline(&c->pmtu);
+	uint64_t next = sdr_pmtu_deadline(&c->main.pmtu);
 
 	if (next == NEVER || !c->hs.validated || c->state != SDR_CONN_OPEN || c->rel->closing ||
 	    !c->rel->ops->busy(c))

@@ -44,14 +44,14 @@ static inline uint32_t sdr_conn_mtu_ctl(const struct sdr_conn *c, uint32_t bytes
 {
 	uint32_t ip = bytes + c->rel->info.ctl_over;
 
-	return ip < c->pmtu.size ? ip : c->pmtu.size; /* in parts */
+	return ip < c->main.pmtu.size ? ip : c->main.pmtu.size; /* in parts */
 }
 
 static inline uint32_t sdr_conn_mtu_data(const struct sdr_conn *c, uint64_t len)
 {
 	uint64_t ip = len + c->rel->info.data_over;
 
-	return ip < c->pmtu.size ? (uint32_t)ip : c->pmtu.size; /* in pieces */
+	return ip < c->main.pmtu.size ? (uint32_t)ip : c->main.pmtu.size; /* in pieces */
 }
 
 #endif /* SDR_CONN_MTU_H */

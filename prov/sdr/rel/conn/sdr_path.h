@@ -31,6 +31,8 @@ struct sdr_path {
 	struct sdr_cc cc;
 	struct sdr_rack rack;
 	struct sdr_ecn ecn;	      /* marks of what leaves by it (sdr_conn_ecn.c) */
+	struct sdr_pmtu pmtu;	      /* how long that may be (sdr_conn_mtu.c) */
+	uint32_t mtu_found;	      /* bytes: the size that was told last */
 	uint64_t inflight;	      /* bytes of data and packets, neither acknowledged nor lost */
 	uint32_t acked_seq;	      /* of the newest packet acknowledged */
 	struct {		      /* the memory of paths (sdr_conn_known.c) */
@@ -46,7 +48,6 @@ struct sdr_path {
 	bool reached;	/* a short challenge was answered: the next are as long as data */
 	bool proved;	/* it was alive at some time */
 	bool narrow;	/* what is large does not pass any more */
-	struct sdr_pmtu_hole hole;
 	/* of its packets, since something of it has arrived; the first of them left then */
 	uint32_t timeouts;
 	uint64_t timeout_ns;

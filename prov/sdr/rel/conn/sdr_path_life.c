@@ -99,7 +99,7 @@ void sdr_path_alive(struct sdr_conn *c, struct sdr_path *p, uint64_t asked_ns)
 	}
 	p->proved = true;
 	p->narrow = false;
-	p->hole.lost = 0;
+	p->pmtu.hole.lost = 0;
 	p->timeouts = 0;
 	p->state = SDR_PATH_ALIVE;
 	path_bond(c);

@@ -117,7 +117,7 @@ bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 			c->st.pkts_bad++; /* acknowledges what was never sent */
 			return false;
 		}
-		if (c->pmtu.nprobes)
+		if (c->main.pmtu.nprobes)
 			sdr_conn_mtu_acked(c, f->r[i].lo, f->r[i].hi);
 		pos = sdr_plog_search(c, f->r[i].lo);
 		for (; pos != c->tx.log.tail; pos++) {

@@ -172,8 +172,8 @@ static int reshape_connect(struct sdr_conn *c, const struct sdr_conn_shape *s, u
 	    seg_bytes != s->seg_bytes || (i.flags & (SDR_QP_F_RKEYED | SDR_QP_F_NIC)))
 		return -EPROTO;
 	ret = sdr_qp_connect_addr(s->qp, info, sdr_qp_addr(c->shape->qp));
-	if (!ret && c->pmtu.size)
-		sdr_qp_path_set(s->qp, c->pmtu.size);
+	if (!ret && c->main.pmtu.size)
+		sdr_qp_path_set(s->qp, c->main.pmtu.size);
 	if (!ret)
 		sdr_shape_ways(c, s);
 	return ret == -EBADMSG ? -EPROTO : ret;

@@ -68,8 +68,8 @@ void sdr_turn_sent_data(struct sdr_conn *c, uint32_t pkts, uint32_t mtu)
 
 	if (!c->rel->turns.ceiling.word)
 		return;
-	if (c->pmtu.size > over)
-		room = c->pmtu.size - over;
+	if (c->main.pmtu.size > over)
+		room = c->main.pmtu.size - over;
 	if (room < mtu)
 		pieces = (mtu + room - 1) / room;
 	sdr_turn_sent(c->rel, (uint64_t)pkts * (mtu + pieces * over));
