@@ -336,6 +336,60 @@ static void pmtu__starts_anew_on_another_path(void **state)
 }
 
 /* Acknowledged numbers are compared modulo 2^32, and each probe counts once. */
+/* What is of use has an end, which moves: nothing beyond it is in force, or looked for. */
+static void pmtu__no_further_than_is_of_use(void **state)
+{
+	static const uint32_t carries[] = { 1300, 1500, 5000, 9000 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		struct path t = { .carries = carries[i] };
+		struct sdr_pmtu p;
+
+		start(&p, 1400);
+		search(&p, &t);
+		assert_in_range(p.size, (t.carries < 1400 ? t.carries : 1400) - SDR_PMTU_GRAIN,
+				1400);
+		assert_false(sdr_pmtu_reach(&p, 1400, t.now));
+		/* further: it goes on from what it knows */
+		assert_false(sdr_pmtu_reach(&p, 9000, t.now));
+		search(&p, &t);
+		assert_in_range(p.size, t.carries - SDR_PMTU_GRAIN, t.carries);
+		t.probes = 0;
+		/* less: at once, and nothing is left to find */
+		assert_true(sdr_pmtu_reach(&p, 1280, t.now));
+		assert_int_equal(p.size, 1280);
+		search(&p, &t);
+		assert_int_equal(t.probes, 0);
+		assert_true(sdr_pmtu_deadline(&p) == UINT64_MAX);
+		assert_true(sdr_pmtu_reach(&p, 10, t.now));
+		assert_int_equal(p.size, LEAST);
+		assert_false(sdr_pmtu_reach(&p, 4000, t.now));
+		search(&p, &t);
+		assert_in_range(p.size, (t.carries < 4000 ? t.carries : 4000) - SDR_PMTU_GRAIN,
+				4000);
+	}
+}
+
+static void pmtu__begins_at_what_is_known(void **state)
+{
+	struct path t = { .carries = 1150 };
+	struct sdr_pmtu p;
+
+	(void)state;
+	start(&p, 9000);
+	assert_true(sdr_pmtu_begin(&p, 1100, t.now));
+	assert_int_equal(p.size, 1100);
+	search(&p, &t);
+	assert_in_range(p.size, 1150 - SDR_PMTU_GRAIN, 1150);
+	assert_true(sdr_pmtu_begin(&p, 20000, t.now));
+	assert_int_equal(p.size, 9000);
+	assert_true(sdr_pmtu_begin(&p, 1, t.now));
+	assert_int_equal(p.size, LEAST);
+	sdr_pmtu_init(&p, LEAST, 0, 0);
+	assert_false(sdr_pmtu_begin(&p, 1500, t.now) || sdr_pmtu_reach(&p, 1500, t.now));
+}
+
 static void pmtu__numbers_wrap(void **state)
 {
 	struct sdr_pmtu p;
@@ -369,6 +423,8 @@ int main(void)
 		cmocka_unit_test(pmtu__hole_above_a_middle_size),
 		cmocka_unit_test(pmtu__looks_up_again),
 		cmocka_unit_test(pmtu__starts_anew_on_another_path),
+		cmocka_unit_test(pmtu__no_further_than_is_of_use),
+		cmocka_unit_test(pmtu__begins_at_what_is_known),
 		cmocka_unit_test(pmtu__numbers_wrap),
 	};
 

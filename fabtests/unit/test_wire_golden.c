@@ -687,6 +687,7 @@ static void golden__numbers(void **state)
 	assert_true(SDR_HELLO_PROBE_MAX == 2 && SDR_HELLO_SEEN == 3 && SDR_HELLO_CAME == 6);
 	assert_true(SDR_HELLO_SOURCES == 7 && SDR_FEATURE_MULTIPATH == 0x100);
 	assert_true(SDR_FEATURE_BERTH == 0x200 && SDR_FEATURE_MARKS == 0x400);
+	assert_true(SDR_FEATURE_SIZES == 0x800);
 	assert_true(SDR_FRAME_LONG == 0x80 && SDR_FRAME_WANTS == 0x40);
 }
 

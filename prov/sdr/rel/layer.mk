@@ -134,6 +134,8 @@ libsdr_rel_conn_a_SOURCES = \
 	prov/sdr/rel/conn/sdr_path_ctl.c \
 	prov/sdr/rel/conn/sdr_path_life.c \
 	prov/sdr/rel/conn/sdr_path_life.h \
+	prov/sdr/rel/conn/sdr_path_mtu.c \
+	prov/sdr/rel/conn/sdr_path_mtu.h \
 	prov/sdr/rel/conn/sdr_peer.c \
 	prov/sdr/rel/conn/sdr_peer.h \
 	prov/sdr/rel/conn/sdr_peer_cid.c \

@@ -57,6 +57,8 @@ static int rel_geometry(struct sdr_rel *rel)
 		rel->features |= SDR_FEATURE_MULTIPATH;
 	if ((rel->features & SDR_FEATURE_ECN) && (rel->features & SDR_FEATURE_MULTIPATH))
 		rel->features |= SDR_FEATURE_MARKS;
+	if ((rel->features & SDR_FEATURE_PIECES) && (rel->features & SDR_FEATURE_MULTIPATH))
+		rel->features |= SDR_FEATURE_SIZES;
 	if (!rel->cfg.paths || rel->cfg.paths > SDR_PATHS_MAX)
 		return -EINVAL;
 	return 0;

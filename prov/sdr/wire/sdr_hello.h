@@ -89,6 +89,11 @@ enum sdr_rel_type {
  * on all of them may be marked; without it those on the first one
  */
 #define SDR_FEATURE_MARKS (1ull << 10)
+/*
+ * With PROBE, PIECES and MULTIPATH: a path that carries smaller packets than the first is one
+ * nevertheless, once a challenge as long as every path should carry was answered
+ */
+#define SDR_FEATURE_SIZES (1ull << 11)
 
 /* Extensions; unknown ones are passed over. */
 enum sdr_hello_ext {

@@ -42,7 +42,7 @@ static void seg_passed(struct sdr_conn *c, const struct sdr_seg_tx *s, struct sd
 		       uint32_t n, uint32_t hi)
 {
 	if (n > 1 || hi < s->npkts || s->len % s->shape->mtu == 0)
-		sdr_conn_mtu_passed(c, p, sdr_seg_tx_pkt_bytes(c, s), 0);
+		sdr_conn_mtu_passed(p, sdr_seg_tx_pkt_bytes(c, p, s), 0);
 }
 
 /*

@@ -69,7 +69,7 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 		c->st.rtx_tlp += why == WHY_TLP || why == WHY_PATH ? again : 0;
 		c->st.rtx_rto += why == WHY_RTO ? again : 0;
 		if (why != WHY_PATH)
-			sdr_conn_mtu_lost(c, p, n, sdr_seg_tx_pkt_bytes(c, s), e->tx_ns);
+			sdr_conn_mtu_lost(c, p, n, sdr_seg_tx_pkt_bytes(c, p, s), e->tx_ns);
 		if (s->grp)
 			sdr_group_tx_touch(s);
 	}

@@ -210,7 +210,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_path *p, struct sdr_
 	if (again && c->npaths > 1)
 		sdr_ecn_excuse(&p->ecn, took); /* it may be what went by another that arrives */
 	bytes = (uint64_t)took * s->shape->mtu;
-	sdr_turn_sent_data(c, took, s->shape->mtu);
+	sdr_turn_sent_data(c, p, took, s->shape->mtu);
 	e = sdr_ring_spare(&c->bulk->tx.log, struct sdr_txent);
 	*e = (struct sdr_txent){
 		.seg = s,

@@ -72,9 +72,10 @@ static inline void sdr_seg_tx_land(struct sdr_seg_tx *s, uint32_t path, uint32_t
 }
 
 /* IP bytes of all packets of a segment but the last, which may be shorter. */
-static inline uint32_t sdr_seg_tx_pkt_bytes(const struct sdr_conn *c, const struct sdr_seg_tx *s)
+static inline uint32_t sdr_seg_tx_pkt_bytes(const struct sdr_conn *c, const struct sdr_path *p,
+					    const struct sdr_seg_tx *s)
 {
-	return sdr_conn_mtu_data(c, s->len < s->shape->mtu ? s->len : s->shape->mtu);
+	return sdr_conn_mtu_data(c, p, s->len < s->shape->mtu ? s->len : s->shape->mtu);
 }
 
 /* the next of b; NULL: not now */

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
+#include "sdr_path_mtu.h"
 #include "sdr_reshape.h"
 #include "sdr_seal.h"
 
@@ -125,6 +126,7 @@ static void mtu_apply(struct sdr_conn *c)
 	for (uint32_t i = 0; i < sizeof(c->shapes) / sizeof(c->shapes[0]); i++)
 		if (c->shapes[i].qp)
 			sdr_qp_path_set(c->shapes[i].qp, size);
+	sdr_path_mtu_follow(c);
 	sdr_conn_kick(c);
 	mtu_found(c);
 }
@@ -176,18 +178,27 @@ void sdr_conn_mtu_seen(struct sdr_conn *c, uint32_t bytes)
 		mtu_apply(c);
 }
 
+bool sdr_conn_mtu_asked(const struct sdr_conn *c)
+{
+	bool asked = c->main.pmtu.nprobes > 0;
+
+	for (uint32_t i = 1; i < c->npaths; i++)
+		asked |= c->more[i - 1].pmtu.nprobes > 0;
+	return asked;
+}
+
 void sdr_conn_mtu_acked(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 {
 	if (sdr_pmtu_acked(&c->main.pmtu, lo, hi, c->rel->now))
 		mtu_apply(c);
+	for (uint32_t i = 1; i < c->npaths; i++)
+		if (sdr_pmtu_acked(&c->more[i - 1].pmtu, lo, hi, c->rel->now))
+			sdr_path_mtu_apply(c, &c->more[i - 1]);
 }
 
-void sdr_conn_mtu_passed(struct sdr_conn *c, struct sdr_path *p, uint32_t bytes, uint64_t tx_ns)
+void sdr_conn_mtu_passed(struct sdr_path *p, uint32_t bytes, uint64_t tx_ns)
 {
-	if (p->index)
-		sdr_pmtu_hole_passed(&p->pmtu.hole, bytes, tx_ns);
-	else
-		sdr_pmtu_passed(&c->main.pmtu, bytes, tx_ns);
+	sdr_pmtu_passed(&p->pmtu, bytes, tx_ns);
 }
 
 void sdr_conn_mtu_lost(struct sdr_conn *c, struct sdr_path *p, uint32_t n, uint32_t bytes,
@@ -196,14 +207,18 @@ void sdr_conn_mtu_lost(struct sdr_conn *c, struct sdr_path *p, uint32_t n, uint3
 	if (!n)
 		return;
 	sdr_pmtu_hole_weather(&p->pmtu.hole, sdr_loss_est_mean(&c->peer->loss));
-	if (p->index) {
+	/* Less than that it never carries, or has no size of its own: it is of no use then. */
+	if (p->index && (!p->pmtu.size || bytes <= p->pmtu.least)) {
 		p->narrow |= sdr_pmtu_hole_lost(&p->pmtu.hole, n, bytes, tx_ns, p->rtt.srtt);
 		return;
 	}
-	if (!sdr_pmtu_lost(&c->main.pmtu, n, bytes, tx_ns, c->main.rtt.srtt, c->rel->now))
+	if (!sdr_pmtu_lost(&p->pmtu, n, bytes, tx_ns, p->rtt.srtt, c->rel->now))
 		return;
 	c->st.path_holes++;
-	mtu_apply(c);
+	if (p->index)
+		sdr_path_mtu_apply(c, p);
+	else
+		mtu_apply(c);
 }
 
 static void mtu_limit(struct sdr_conn *c, uint32_t bytes)

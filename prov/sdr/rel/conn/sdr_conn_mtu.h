@@ -5,6 +5,7 @@
 #define SDR_CONN_MTU_H
 
 #include "sdr_conn.h"
+#include "sdr_path_mtu.h"
 
 /* Nothing is known: of a connection that opens. */
 void sdr_conn_mtu_init(struct sdr_conn *c);
@@ -19,15 +20,15 @@ uint32_t sdr_conn_mtu_hello(const struct sdr_conn *c);
 uint32_t sdr_conn_mtu_hello_known(const struct sdr_conn *c);
 /* One of this many bytes of control payload was answered. */
 void sdr_conn_mtu_seen(struct sdr_conn *c, uint32_t bytes);
-/* Packets [lo, hi] were acknowledged, and probes are on their way. */
+/* Probes are on their way; packets [lo, hi] were acknowledged. */
+bool sdr_conn_mtu_asked(const struct sdr_conn *c);
 void sdr_conn_mtu_acked(struct sdr_conn *c, uint32_t lo, uint32_t hi);
 /*
  * n packets of that many IP bytes that left by that path at tx_ns were lost; or one has arrived.
- * The size of packets follows the first path; another that does not carry it is of no use.
  */
 void sdr_conn_mtu_lost(struct sdr_conn *c, struct sdr_path *p, uint32_t n, uint32_t bytes,
 		       uint64_t tx_ns);
-void sdr_conn_mtu_passed(struct sdr_conn *c, struct sdr_path *p, uint32_t bytes, uint64_t tx_ns);
+void sdr_conn_mtu_passed(struct sdr_path *p, uint32_t bytes, uint64_t tx_ns);
 /* Asks this host what it knows of the way: after a timeout. */
 void sdr_conn_mtu_ask(struct sdr_conn *c);
 /* The peer is somewhere else now: nothing is known of the way. */
@@ -39,19 +40,22 @@ uint64_t sdr_conn_mtu_deadline(const struct sdr_conn *c);
 /* This host says what the way to an address carries (the SDK's call). */
 void sdr_conn_mtu_told(void *rel, const struct sdr_uc_addr *to, uint32_t bytes);
 
-/* IP bytes of a packet as it left: control payload, and data packets of len bytes each. */
-static inline uint32_t sdr_conn_mtu_ctl(const struct sdr_conn *c, uint32_t bytes)
+/* IP bytes of a packet as it left by that path: control payload, and data of len bytes each. */
+static inline uint32_t sdr_conn_mtu_ctl(const struct sdr_conn *c, const struct sdr_path *p,
+					uint32_t bytes)
 {
-	uint32_t ip = bytes + c->rel->info.ctl_over;
+	uint32_t ip = bytes + c->rel->info.ctl_over, size = sdr_path_mtu_size(c, p);
 
-	return ip < c->main.pmtu.size ? ip : c->main.pmtu.size; /* in parts */
+	return ip < size ? ip : size; /* in parts */
 }
 
-static inline uint32_t sdr_conn_mtu_data(const struct sdr_conn *c, uint64_t len)
+static inline uint32_t sdr_conn_mtu_data(const struct sdr_conn *c, const struct sdr_path *p,
+					 uint64_t len)
 {
 	uint64_t ip = len + c->rel->info.data_over;
+	uint32_t size = sdr_path_mtu_size(c, p);
 
-	return ip < c->main.pmtu.size ? (uint32_t)ip : c->main.pmtu.size; /* in pieces */
+	return ip < size ? (uint32_t)ip : size; /* in pieces */
 }
 
 #endif /* SDR_CONN_MTU_H */

@@ -5,15 +5,17 @@
  * them are alive is decided by sdr_path_life.c, which packets leave by by sdr_path_ctl.c.
  *
  * A path leads from a source of our engine (another port, for routers that hash, or another
- * address: a rail) to an address of the peer's.  Each side tells its own in HELLO (SOURCES); path i
- * leads from source i to address i, each modulo how many there are, so the peer's path i is ours
- * the other way round.  Each side tries each of its own by a PATH_CHALLENGE from its source to its
- * address, answered over the same path: a short one first, then one as long as its data packets
- * are, so what is too narrow is not used.  What comes from an address that has answered is the
- * peer's, as what comes from c->addr; of what comes from one that is only named nothing counts but
- * challenges, and the answers to ours.  Whoever has a connection may name anybody: an address from
- * which nothing was answered gets SDR_MULTIPATH_TRIES short challenges, and one more for each that
- * comes from there.  Nothing here changes where the peer is (sdr_conn_path.c).
+ * address: a rail) to an address of the peer's.  Each side tells its own in HELLO (SOURCES);
+ * path i leads from source i to address i, each modulo how many there are, so the peer's path i
+ * is ours the other way round.  Each side tries each of its own by a PATH_CHALLENGE from its
+ * source to its address, answered over the same path: a short one first, then one as long as its
+ * data packets are, or as every path should carry, so what does not carry even that is not used;
+ * one that is alive is asked by others whether it carries more (sdr_path_mtu.c).  What comes
+ * from an address that has answered is the peer's, as what comes from c->addr; of what comes
+ * from one that is only named nothing counts but challenges, and the answers to ours.  Whoever
+ * has a connection may name anybody: an address from which nothing was answered gets
+ * SDR_MULTIPATH_TRIES short challenges, and one more for each that comes from there.  Nothing
+ * here changes where the peer is (sdr_conn_path.c).
  *
  *   unproved   challenged after a round trip, doubling, until it answers
  *   alive      takes data; and packets, while it is c->ctl
@@ -43,6 +45,7 @@
 #include "sdr_hello_addr.h"
 #include "sdr_multipath.h"
 #include "sdr_path_life.h"
+#include "sdr_path_mtu.h"
 #include "sdr_pkt.h"
 #include "sdr_seal.h"
 #include "wire/sdr_tlv.h"
@@ -169,35 +172,35 @@ static void path_data(const struct sdr_conn *c, const struct sdr_path *p, uint32
 				      sdr_hash64(what, sizeof(what), c->multi->key)));
 }
 
-/* Bytes of control payload of a packet as long as any that leaves, data or packet. */
-static uint32_t path_bytes(const struct sdr_conn *c)
+/* Bytes of control payload of a long challenge with so many IP bytes. */
+static uint32_t path_bytes(const struct sdr_conn *c, uint32_t ip)
 {
 	const struct sdr_uc_info *e = &c->rel->info;
-	uint32_t n = sdr_conn_mtu_data(c, c->shape->mtu) - e->ctl_over;
-	uint32_t most = e->probe_max > c->ctl_max ? e->probe_max : c->ctl_max;
+	uint32_t n = ip - e->ctl_over, most = e->probe_max > c->ctl_max ? e->probe_max : c->ctl_max;
 
-	n = n > c->ctl_max ? n : c->ctl_max;
 	return (n < most ? n : most) & ~3u;
 }
 
-static void path_challenge(struct sdr_conn *c, struct sdr_path *p)
+/* With so many IP bytes; 0: as few as it takes.  False: the engine is full. */
+static bool path_challenge(struct sdr_conn *c, struct sdr_path *p, uint32_t ip)
 {
 	struct sdr_frame_path f = { .path = (uint8_t)(SDR_MULTIPATH_NUMBER | p->index) };
-	uint32_t len = path_bytes(c);
+	uint32_t len = ip ? path_bytes(c, ip) : 0;
 	uint8_t *b = sdr_seal_begin(c->rel);
 	size_t n;
 
 	if (!b)
-		return;
-	path_data(c, p, p->tries, f.data);
+		return false;
+	path_data(c, p, p->asks, f.data);
 	n = sdr_packet_encode(b, c->id.peer_cid, c->tx.pn);
 	n += sdr_frame_aside_encode(b + n, SDR_FRAME_LONG_HDR);
 	n += sdr_frame_path_encode(b + n, sdr_seal_room(c->rel, c->ctl_max) - n,
 				   SDR_FRAME_PATH_CHALLENGE, &f);
-	if (p->index && p->reached && len > n + c->rel->tag_len) {
+	if (len > n + c->rel->tag_len) {
 		len -= c->rel->tag_len;
 		memset(b + n, SDR_FRAME_PAD, len - n);
-		if (len > sdr_seal_room(c->rel, c->ctl_max))
+		/* alone: what is too long takes nothing with it */
+		if (len + c->rel->tag_len <= c->rel->info.probe_max)
 			sdr_seal_probe_by(c, p, len);
 		else
 			sdr_seal_send_by(c, p, len);
@@ -205,7 +208,9 @@ static void path_challenge(struct sdr_conn *c, struct sdr_path *p)
 		sdr_seal_send_by(c, p, n);
 	}
 	c->tx.pn++;
-	p->asked_ns[p->tries % SDR_PATH_ASKED] = c->rel->now;
+	p->asked[p->asks % SDR_PATH_ASKED].ns = c->rel->now;
+	p->asked[p->asks++ % SDR_PATH_ASKED].bytes = ip;
+	return true;
 }
 
 /* Asked again after a round trip, doubling. */
@@ -213,13 +218,29 @@ static void path_ask(struct sdr_conn *c, struct sdr_path *p)
 {
 	uint64_t most = p->proved ? SDR_MULTIPATH_BACK_NS : SDR_MULTIPATH_NEW_NS, gap;
 
-	path_challenge(c, p);
+	(void)path_challenge(c, p, p->index && p->reached ? sdr_path_mtu_asks(c, p) : 0);
 	gap = path_rtt(c) << (p->tries < SDR_PTO_BACKOFF_MAX ? p->tries : SDR_PTO_BACKOFF_MAX);
 	p->tries++;
 	p->next_ns = c->rel->now + (gap < most ? gap : most);
 	if (p->index && !p->reached && p->tries >= SDR_MULTIPATH_TRIES)
 		p->next_ns = NEVER;
 	c->st.path_asks++;
+}
+
+/* One that is alive is asked whether it carries more. */
+static void path_probe(struct sdr_conn *c, struct sdr_path *p)
+{
+	uint32_t size[SDR_PMTU_PROBES], n = sdr_path_mtu_probes(c, p, size), pn;
+	/* the answer comes by the same path, which acknowledgements may not */
+	uint64_t rto = sdr_conn_rto(c, 0) + 2 * p->rtt.srtt;
+
+	for (uint32_t i = 0; i < n; i++) {
+		pn = c->tx.pn;
+		if (!path_challenge(c, p, size[i]))
+			return;
+		c->st.path_probes++;
+		sdr_pmtu_sent(&p->pmtu, pn, size[i], c->rel->now, rto);
+	}
 }
 
 uint64_t sdr_multipath_deadline(const struct sdr_conn *c)
@@ -231,8 +252,11 @@ uint64_t sdr_multipath_deadline(const struct sdr_conn *c)
 	for (uint32_t i = 0; i < c->npaths; i++) {
 		const struct sdr_path *p = sdr_conn_path_of(c, i);
 
-		if (p->state != SDR_PATH_ALIVE && p->next_ns < d)
-			d = p->next_ns;
+		uint64_t next = p->state != SDR_PATH_ALIVE ? p->next_ns
+				: i			   ? sdr_pmtu_deadline(&p->pmtu)
+							   : NEVER;
+
+		d = next < d ? next : d;
 	}
 	return d;
 }
@@ -242,7 +266,9 @@ void sdr_multipath_timer(struct sdr_conn *c)
 	for (uint32_t i = 0; i < c->npaths && c->npaths > 1; i++) {
 		struct sdr_path *p = sdr_conn_path(c, i);
 
-		if (p->state != SDR_PATH_ALIVE && p->next_ns <= c->rel->now)
+		if (p->state == SDR_PATH_ALIVE && i)
+			path_probe(c, p);
+		else if (p->state != SDR_PATH_ALIVE && p->next_ns <= c->rel->now)
 			path_ask(c, p);
 	}
 }
@@ -280,18 +306,18 @@ enum sdr_multipath_who sdr_multipath_who(const struct sdr_conn *c, const struct 
 	return SDR_MULTIPATH_NOBODY;
 }
 
-/* One of its last challenges has these data: when it left, ns; 0: none. */
-static uint64_t path_asked(const struct sdr_conn *c, const struct sdr_path *p,
+/* One of its last challenges has these data: which of p->asked; SDR_PATH_ASKED: none. */
+static uint32_t path_asked(const struct sdr_conn *c, const struct sdr_path *p,
 			   const uint8_t *theirs)
 {
 	uint8_t data[SDR_FRAME_PATH_DATA];
 
-	for (uint32_t n = p->tries; n-- && p->tries - n <= SDR_PATH_ASKED;) {
+	for (uint32_t n = p->asks; n-- && p->asks - n <= SDR_PATH_ASKED;) {
 		path_data(c, p, n, data);
 		if (!memcmp(data, theirs, sizeof(data)))
-			return p->asked_ns[n % SDR_PATH_ASKED];
+			return n % SDR_PATH_ASKED;
 	}
-	return 0;
+	return SDR_PATH_ASKED;
 }
 
 static void path_answered(struct sdr_conn *c, const struct sdr_uc_addr *from,
@@ -299,13 +325,13 @@ static void path_answered(struct sdr_conn *c, const struct sdr_uc_addr *from,
 {
 	uint32_t i = f->path & ~SDR_MULTIPATH_NUMBER;
 	struct sdr_path *p;
-	uint64_t asked_ns;
+	uint32_t at;
 
 	if (i >= c->npaths)
 		return;
 	p = sdr_conn_path(c, i);
-	asked_ns = path_asked(c, p, f->data);
-	if (!asked_ns || !sdr_uc_addr_equal(from, sdr_path_addr(c, p)) ||
+	at = path_asked(c, p, f->data);
+	if (at == SDR_PATH_ASKED || !sdr_uc_addr_equal(from, sdr_path_addr(c, p)) ||
 	    sdr_context_ctl_source(c->rel->ctx) != p->source)
 		return;
 	if (p->index && !p->reached) { /* somebody is there: do data get there, too? */
@@ -314,7 +340,11 @@ static void path_answered(struct sdr_conn *c, const struct sdr_uc_addr *from,
 		p->tries = 0;
 		path_ask(c, p);
 	} else {
-		sdr_path_alive(c, p, asked_ns);
+		if (p->state == SDR_PATH_ALIVE)
+			sdr_path_mtu_passed(c, p, p->asked[at].bytes);
+		else
+			sdr_path_mtu_proved(c, p, p->asked[at].bytes);
+		sdr_path_alive(c, p, p->asked[at].ns);
 	}
 }
 

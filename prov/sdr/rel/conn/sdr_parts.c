@@ -2,9 +2,9 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Packets in parts.  A record is made for the path as it is, and its bytes cannot be divided
- * afterwards; when the path shrinks before it is acknowledged, its packets travel as several
- * datagrams and are put together here.  A lost part loses the packet, whose records then travel in
- * another.
+ * afterwards; when the path shrinks before it is acknowledged, or it leaves by one that carries
+ * less, its packets travel as several datagrams and are put together here.  A lost part loses the
+ * packet, whose records then travel in another.
  *
  * Packets that are not whole are kept for all connections together, PARTS_SETS sets of PARTS_WAYS
  * (1 MiB when all were used): hashed with our key, so that nobody can aim at another's; in its set
@@ -16,6 +16,7 @@
 #include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
 #include "sdr_parts.h"
+#include "sdr_path_mtu.h"
 #include "sdr_seal.h"
 #include "wire/sdr_part.h"
 
@@ -39,7 +40,7 @@ struct sdr_parts {
 void sdr_parts_send(struct sdr_conn *c, const struct sdr_path *path, const uint8_t *packet,
 		    size_t len)
 {
-	uint32_t room = sdr_seal_room(c->rel, c->ctl_max) - SDR_PART_HDR;
+	uint32_t room = sdr_seal_room(c->rel, sdr_path_mtu_ctl(c, path)) - SDR_PART_HDR;
 	uint8_t frames[SDR_CTL_MAX];
 	struct sdr_part h = { .cid = c->id.peer_cid, .pn = c->tx.pn };
 	uint32_t total = (uint32_t)(len - SDR_PACKET_HDR);

@@ -6,7 +6,7 @@
 
 #include "sdr_conn.h"
 
-/* Sends a packet (class header, cid, pn, frames: len bytes) in parts that fit c->ctl_max. */
+/* Sends a packet (class header, cid, pn, frames: len bytes) in parts that fit the path. */
 void sdr_parts_send(struct sdr_conn *c, const struct sdr_path *path, const uint8_t *packet,
 		    size_t len);
 /*

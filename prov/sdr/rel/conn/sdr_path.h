@@ -24,7 +24,7 @@ enum sdr_path_state {
 	SDR_PATH_SILENT, /* what went there was not answered: it is asked, and nothing else goes */
 };
 
-#define SDR_PATH_ASKED 4u /* challenges whose answers are known; power of two */
+#define SDR_PATH_ASKED SDR_PMTU_PROBES /* challenges whose answers are known; power of two */
 
 struct sdr_path {
 	struct sdr_rtt rtt;
@@ -57,8 +57,12 @@ struct sdr_path {
 	uint64_t heard_ns; /* something that went there was answered last */
 	bool answered;	   /* since the last transmission */
 	uint64_t free_ns;  /* what has left has passed the path's narrowest place by then */
-	uint64_t asked_ns[SDR_PATH_ASKED]; /* challenged: the last times, by tries */
-	uint64_t next_ns;		   /* and again then; NEVER */
+	struct { /* challenged: the last times, by asks; and with so many IP bytes, 0: few */
+		uint64_t ns;
+		uint32_t bytes;
+	} asked[SDR_PATH_ASKED];
+	uint32_t asks;	  /* challenges of all time, so that no answer is taken for another's */
+	uint64_t next_ns; /* and again then; NEVER */
 	uint32_t tries;
 };
 

@@ -96,5 +96,5 @@ void sdr_multipath_asked(struct sdr_conn *c, const struct sdr_uc_addr *from, boo
 	if (newest && !aside && p && p->state == SDR_PATH_ALIVE && c->rel->now >= c->multi->own_ns)
 		c->ctl = p->index;
 	else if (pinged)
-		sdr_pkt_answer(c, sdr_context_ctl_source(c->rel->ctx), from);
+		sdr_pkt_answer(c, p, sdr_context_ctl_source(c->rel->ctx), from);
 }

@@ -44,8 +44,12 @@ void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_acks *as);
 void sdr_pkt_probe(struct sdr_conn *c);
 /* A path is silent: the records of its packets travel again, by another. */
 void sdr_pkt_path_lost(struct sdr_conn *c, uint32_t path);
-/* What there is to acknowledge goes there at once, from that source. */
-void sdr_pkt_answer(struct sdr_conn *c, uint8_t source, const struct sdr_uc_addr *to);
+/*
+ * What there is to acknowledge goes there at once, from that source.  back: the path that this is;
+ * NULL: none.
+ */
+void sdr_pkt_answer(struct sdr_conn *c, const struct sdr_path *back, uint8_t source,
+		    const struct sdr_uc_addr *to);
 /*
  * One record, which has left before, goes once more by that path, without waiting for an answer.
  * False: the engine is full.

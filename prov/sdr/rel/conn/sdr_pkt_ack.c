@@ -92,7 +92,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_acks
 	}
 	sdr_rack_delivered(&path->rack, p->seq, p->tx_ns);
 	sdr_probe_answered(c);
-	sdr_conn_mtu_passed(c, path, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
+	sdr_conn_mtu_passed(path, sdr_conn_mtu_ctl(c, path, p->bytes), p->tx_ns);
 	while ((l = sdr_list_pop(&p->recs))) {
 		sdr_rel_step(c->rel);
 		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
@@ -104,6 +104,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_acks
 bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_acks *as)
 {
 	const struct sdr_cc_snap *newest = NULL;
+	bool asked = sdr_conn_mtu_asked(c);
 
 	c->st.ack_rx++;
 	if (sdr_pn_skip_lied(c, f)) {
@@ -117,7 +118,7 @@ bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 			c->st.pkts_bad++; /* acknowledges what was never sent */
 			return false;
 		}
-		if (c->main.pmtu.nprobes)
+		if (asked)
 			sdr_conn_mtu_acked(c, f->r[i].lo, f->r[i].hi);
 		pos = sdr_plog_search(c, f->r[i].lo);
 		for (; pos != c->tx.log.tail; pos++) {
@@ -166,7 +167,7 @@ static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 	SDR_ASSERT(!p->done && !p->lost && c->tx.live);
 	p->lost = true;
 	if (path->state == SDR_PATH_ALIVE)
-		sdr_conn_mtu_lost(c, path, 1, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
+		sdr_conn_mtu_lost(c, path, 1, sdr_conn_mtu_ctl(c, path, p->bytes), p->tx_ns);
 	if (!p->probed && !p->extra)
 		sdr_home_lost(c, 1);
 	c->tx.live--;

@@ -237,7 +237,8 @@ static size_t put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
 
 bool sdr_pkt_farewell(struct sdr_conn *c)
 {
-	size_t room = sdr_seal_room(c->rel, c->ctl_max);
+	const struct sdr_path *path = sdr_conn_path(c, c->ctl);
+	size_t room = sdr_seal_room(c->rel, sdr_path_mtu_ctl(c, path));
 	uint32_t budget = LAST_WORDS_MAX;
 	bool more = true;
 	uint8_t *p;
@@ -252,7 +253,7 @@ bool sdr_pkt_farewell(struct sdr_conn *c)
 		n += put_acks(c, p + n, room - n, &more);
 		if (!more)
 			n += put_answers(c, p + n, room - n);
-		sdr_seal_send_by(c, sdr_conn_path(c, c->ctl), n);
+		sdr_seal_send_by(c, path, n);
 		c->tx.pn++;
 		c->rel->activity++;
 	}
@@ -265,9 +266,10 @@ bool sdr_pkt_farewell(struct sdr_conn *c)
  */
 static size_t pkt_room(const struct sdr_conn *c)
 {
-	size_t room = sdr_seal_room(c->rel, c->ctl_max);
+	uint32_t ctl = sdr_path_mtu_ctl(c, sdr_conn_path_of(c, c->ctl));
+	size_t room = sdr_seal_room(c->rel, ctl);
 
-	if (c->ctl_max < c->ctl_agreed && SDR_PACKET_HDR + sdr_rec_next_size(c) > room)
+	if (ctl < c->ctl_agreed && SDR_PACKET_HDR + sdr_rec_next_size(c) > room)
 		room = sdr_seal_room(c->rel, c->ctl_agreed);
 	return room;
 }
@@ -275,7 +277,7 @@ static size_t pkt_room(const struct sdr_conn *c)
 static void pkt_out(struct sdr_conn *c, struct sdr_path *path, const uint8_t *p, size_t n,
 		    bool wants)
 {
-	if (n > sdr_seal_room(c->rel, c->ctl_max)) {
+	if (n > sdr_seal_room(c->rel, sdr_path_mtu_ctl(c, path))) {
 		sdr_ecn_sent(&path->ecn, 1, false);
 		sdr_parts_send(c, path, p, n);
 	} else if (wants) {
@@ -474,9 +476,11 @@ static void pkt_repeat(struct sdr_conn *c)
 	pkt_log(c, p, n);
 }
 
-void sdr_pkt_answer(struct sdr_conn *c, uint8_t source, const struct sdr_uc_addr *to)
+void sdr_pkt_answer(struct sdr_conn *c, const struct sdr_path *back, uint8_t source,
+		    const struct sdr_uc_addr *to)
 {
-	size_t room = sdr_seal_room(c->rel, c->ctl_max), n;
+	uint32_t ctl = back ? sdr_path_mtu_ctl(c, back) : SDR_CTL_MIN;
+	size_t room = sdr_seal_room(c->rel, ctl), n;
 	uint8_t *p = sdr_seal_begin(c->rel);
 	bool more;
 
@@ -492,7 +496,7 @@ void sdr_pkt_answer(struct sdr_conn *c, uint8_t source, const struct sdr_uc_addr
 
 bool sdr_pkt_record_by(struct sdr_conn *c, const struct sdr_path *path, const struct sdr_rec *r)
 {
-	size_t room = sdr_seal_room(c->rel, c->ctl_max), n, k;
+	size_t room = sdr_seal_room(c->rel, sdr_path_mtu_ctl(c, path)), n, k;
 	uint8_t *p = sdr_seal_begin(c->rel);
 
 	if (!p)

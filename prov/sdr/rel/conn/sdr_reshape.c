@@ -40,6 +40,7 @@
 #include "base/sdr_assert.h"
 #include "sdr_conn_ops.h"
 #include "sdr_credit.h"
+#include "sdr_path_mtu.h"
 #include "sdr_reshape.h"
 
 /* Messages by which a transfer may go on beyond the window, at most (sdr_plan.c). */
@@ -192,6 +193,7 @@ static void reshape_out(struct sdr_conn *c, struct sdr_conn_shape *s)
 	r->next = NULL;
 	for (uint32_t i = 0; i < c->npaths; i++)
 		sdr_cc_mtu_set(&sdr_conn_path(c, i)->cc, s->mtu);
+	sdr_path_mtu_follow(c);
 	c->st.reshapes++;
 	reshape_say(c, SDR_SHAPE_USE);
 }

@@ -22,7 +22,7 @@ void sdr_seal_bind(struct sdr_rel *rel, sdr_rel_input_fn *input, sdr_rel_other_f
 uint8_t *sdr_seal_begin(struct sdr_rel *rel);
 void sdr_seal_send(struct sdr_conn *c, size_t len); /* to where c's peer is */
 void sdr_seal_send_by(struct sdr_conn *c, const struct sdr_path *p, size_t len); /* by that path */
-/* The same of a packet that wants an answer: on the first path it may be marked. */
+/* The same of a packet that wants an answer: a queue may mark it, where the path carries marks. */
 void sdr_seal_send_asking(struct sdr_conn *c, struct sdr_path *p, size_t len);
 /* The same, up to info.probe_max bytes: whether the path carries it is the question. */
 void sdr_seal_probe(struct sdr_conn *c, size_t len);

@@ -158,9 +158,13 @@ void sdr_shape_readdress(struct sdr_conn *c, const struct sdr_uc_addr *to)
 
 void sdr_shape_ways(const struct sdr_conn *c, const struct sdr_conn_shape *s)
 {
-	for (uint32_t i = 1; i < c->npaths; i++)
-		if (!c->more[i - 1].doubles)
-			(void)sdr_qp_via(s->qp, i, c->more[i - 1].source, &c->more[i - 1].addr);
+	for (uint32_t i = 1; i < c->npaths; i++) {
+		const struct sdr_path *p = sdr_conn_path_of(c, i);
+
+		if (p->doubles || sdr_qp_via(s->qp, i, p->source, &p->addr))
+			continue;
+		sdr_qp_via_path_set(s->qp, i, p->pmtu.size);
+	}
 	sdr_qp_marks_via(s->qp, c->npaths > 1 ? c->multi->marks : NULL);
 }
 

@@ -12,6 +12,7 @@
  * Invariant: a live connection is on rel->turns while it waits, and then has no timer for its
  * pacer.  No timer of its own: the endpoint's deadline is that of the turn.
  */
+#include "sdr_path_mtu.h"
 #include "sdr_turn.h"
 
 void sdr_turns_open(struct sdr_rel *rel)
@@ -62,14 +63,14 @@ void sdr_turn_sent(struct sdr_rel *rel, uint64_t bytes)
 	sdr_ceiling_sent(&rel->turns.ceiling, bytes, rel->now);
 }
 
-void sdr_turn_sent_data(struct sdr_conn *c, uint32_t pkts, uint32_t mtu)
+void sdr_turn_sent_data(struct sdr_conn *c, const struct sdr_path *p, uint32_t pkts, uint32_t mtu)
 {
 	uint32_t over = c->rel->info.data_over, room = mtu, pieces = 1;
 
 	if (!c->rel->turns.ceiling.word)
 		return;
-	if (c->main.pmtu.size > over)
-		room = c->main.pmtu.size - over;
+	if (sdr_path_mtu_size(c, p) > over)
+		room = sdr_path_mtu_size(c, p) - over;
 	if (room < mtu)
 		pieces = (mtu + room - 1) / room;
 	sdr_turn_sent(c->rel, (uint64_t)pkts * (mtu + pieces * over));

@@ -20,7 +20,7 @@ uint64_t sdr_turn_allow(struct sdr_conn *c);
 /* So many bytes leave, headers included: whatever they are, and whoever sends them. */
 void sdr_turn_sent(struct sdr_rel *rel, uint64_t bytes);
 /* So many data packets, in pieces where the path does not carry them whole. */
-void sdr_turn_sent_data(struct sdr_conn *c, uint32_t pkts, uint32_t mtu);
+void sdr_turn_sent_data(struct sdr_conn *c, const struct sdr_path *p, uint32_t pkts, uint32_t mtu);
 void sdr_turn_end(struct sdr_conn *c); /* it waits no more */
 static inline bool sdr_turn_waits(const struct sdr_conn *c)
 {

@@ -208,19 +208,40 @@ void sdr_pmtu_passed(struct sdr_pmtu *p, uint32_t size, uint64_t tx_ns)
 	sdr_pmtu_hole_passed(&p->hole, size, tx_ns);
 }
 
-bool sdr_pmtu_restart(struct sdr_pmtu *p, uint64_t now)
+bool sdr_pmtu_begin(struct sdr_pmtu *p, uint32_t size, uint64_t now)
 {
-	uint32_t base;
 	bool changed;
 
 	if (!p->size)
 		return false;
-	base = SDR_PMTU_BASE < p->least ? p->least
-	       : SDR_PMTU_BASE < p->max ? SDR_PMTU_BASE
-					: p->max;
+	size = size < p->least ? p->least : size < p->max ? size : p->max;
 	p->ceil = p->max + 1;
-	changed = size_set(p, base, SDR_PMTU_BY_BASE);
+	changed = size_set(p, size, SDR_PMTU_BY_BASE);
 	search_begin(p, now);
+	pmtu_check(p);
+	return changed;
+}
+
+bool sdr_pmtu_restart(struct sdr_pmtu *p, uint64_t now)
+{
+	return sdr_pmtu_begin(p, SDR_PMTU_BASE, now);
+}
+
+bool sdr_pmtu_reach(struct sdr_pmtu *p, uint32_t max, uint64_t now)
+{
+	bool changed = false;
+
+	if (!p->size || max == p->max)
+		return false;
+	if (max < p->least)
+		max = p->least;
+	if (p->ceil > p->max || p->ceil > max)
+		p->ceil = max + 1;
+	p->max = max;
+	if (p->size > max)
+		changed = size_set(p, max, (enum sdr_pmtu_how)p->how);
+	search_begin(p, now);
+	search_end_if_done(p, now);
 	pmtu_check(p);
 	return changed;
 }

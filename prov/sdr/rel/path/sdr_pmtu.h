@@ -83,7 +83,11 @@ void sdr_pmtu_hole_weather(struct sdr_pmtu_hole *h, double loss);
 bool sdr_pmtu_hole_lost(struct sdr_pmtu_hole *h, uint32_t n, uint32_t size, uint64_t tx_ns,
 			uint64_t rtt);
 void sdr_pmtu_hole_passed(struct sdr_pmtu_hole *h, uint32_t size, uint64_t tx_ns);
-/* The path may be another one. */
+/* Nothing longer than that is of use any more; or now that is, too. */
+bool sdr_pmtu_reach(struct sdr_pmtu *p, uint32_t max, uint64_t now);
+/* The path may be another one; it carries that much, at least. */
+bool sdr_pmtu_begin(struct sdr_pmtu *p, uint32_t size, uint64_t now);
+/* The path may be another one, of which nothing is known. */
 bool sdr_pmtu_restart(struct sdr_pmtu *p, uint64_t now);
 
 /* ---- probes ---- */
