@@ -204,6 +204,11 @@ static void check_rec(const struct sdr_frame_rec *f, const uint8_t *lo, const ui
 			       (f->op <= SDR_REC_WRITE || f->op >= SDR_REC_TEST ||
 				((f->op == SDR_REC_BIND || f->op == SDR_REC_READ_RSP) &&
 				 (f->flags & SDR_REC_F_CODE))));
+	SDR_FUZZ_CHECK(again.rec.head == f->head);
+	if (f->flags & SDR_REC_F_HEAD)
+		SDR_FUZZ_CHECK(f->head && (f->op >= SDR_REC_TEST ||
+					   (f->flags & SDR_REC_F_BERTH && f->head < f->len) ||
+					   (f->op == SDR_REC_CTS && f->flags & SDR_REC_F_KEY)));
 	check_code(f, &again.rec);
 	if (f->op >= SDR_REC_ATOMIC && f->op <= SDR_REC_LAST)
 		check_atomic(f);

@@ -693,6 +693,8 @@ static void rec_fill(struct sdr_frame_rec *r, uint32_t op, uint32_t flags, const
 		r->turn = (uint32_t)rng();
 	if (flags & SDR_REC_F_BERTH)
 		r->berth = (uint32_t)rng();
+	if (flags & SDR_REC_F_HEAD) /* some of them none, or all of it */
+		r->head = rng() % 8 ? rng() >> 8 : rng() % 2 * r->len;
 }
 
 static void rec__round_trip(void **state)
@@ -703,7 +705,7 @@ static void rec__round_trip(void **state)
 	uint8_t buf[256];
 	uint32_t flags, op;
 	size_t len, head;
-	bool key_ok, code_ok, turn_ok, berth_ok;
+	bool key_ok, code_ok, turn_ok, berth_ok, head_ok;
 
 	(void)state;
 	for (op = SDR_REC_SEND; op <= SDR_REC_BERTH; op++) {
@@ -735,17 +737,23 @@ static void rec__round_trip(void **state)
 				    (op <= SDR_REC_WRITE ||
 				     ((op == SDR_REC_BIND || op == SDR_REC_READ_RSP) &&
 				      (flags & SDR_REC_F_CODE))));
+			head_ok = !(flags & SDR_REC_F_HEAD) ||
+				  (r.head &&
+				   (op == SDR_REC_CTS
+					    ? flags & SDR_REC_F_KEY
+					    : op <= SDR_REC_WRITE && flags & SDR_REC_F_BERTH) &&
+				   (!(flags & SDR_REC_F_BULK) || r.head < r.len));
 			turn_ok = !(flags & SDR_REC_F_TURN) || op <= SDR_REC_READ ||
 				  op == SDR_REC_ATOMIC;
 			len = sdr_frame_rec_size(&r);
 			head = len - r.payload_len;
 			assert_true(head <= SDR_REC_HDR_MAX ||
 				    (flags & (SDR_REC_F_KEY | SDR_REC_F_CODE | SDR_REC_F_BULK |
-					      SDR_REC_F_BERTH)));
+					      SDR_REC_F_BERTH | SDR_REC_F_HEAD)));
 			assert_int_equal(sdr_frame_rec_encode(buf, len - 1, &r), 0);
 			assert_int_equal(sdr_frame_rec_encode(buf, len, &r), len);
 			if ((flags & must) != must || !key_ok || !code_ok || !bulk_ok || !turn_ok ||
-			    !berth_ok) {
+			    !berth_ok || !head_ok) {
 				assert_int_equal(sdr_frame_next(&p, buf + len, f), -EBADMSG);
 				continue;
 			}
@@ -771,6 +779,7 @@ static void rec__round_trip(void **state)
 			code_equal(&f[0].rec.code, &r.code);
 			assert_int_equal(f[0].rec.turn, r.turn);
 			assert_int_equal(f[0].rec.berth, r.berth);
+			assert_true(f[0].rec.head == r.head);
 			assert_int_equal(f[0].rec.payload_len, r.payload_len);
 			if (!(flags & 7))
 				frame_cut(buf, len);
@@ -1063,6 +1072,8 @@ static size_t fuzz_seed(uint8_t *buf, size_t room)
 	struct sdr_frame_rec r = { .op = SDR_REC_TSEND,
 				   .flags = (uint16_t)(SDR_REC_F_ORDER | SDR_REC_F_LEN |
 						       (rng() & SDR_REC_F_FIELDS)),
+				   .len = 1000,
+				   .head = 100,
 				   .payload_len = (uint32_t)(rng() % 40) };
 	struct sdr_frame_dack c = { .flags = SDR_DACK_COMPLETE | SDR_DACK_DECODED,
 				    .msn = 8,
@@ -1077,6 +1088,10 @@ static size_t fuzz_seed(uint8_t *buf, size_t room)
 	code_fill(&r.code);
 	if ((r.flags & SDR_REC_F_CODE) && rng() % 8) {
 		r.flags = (uint16_t)((r.flags | SDR_REC_F_BULK) & ~SDR_REC_F_KEY);
+		r.payload_len = 0;
+	}
+	if ((r.flags & SDR_REC_F_HEAD) && rng() % 8) {
+		r.flags = (uint16_t)((r.flags | SDR_REC_F_BULK | SDR_REC_F_BERTH) & ~SDR_REC_F_KEY);
 		r.payload_len = 0;
 	}
 	r.payload = buf;

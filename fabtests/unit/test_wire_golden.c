@@ -569,6 +569,29 @@ static const struct {
 	    .turn = 5,
 	    .berth = 6 },
 	  "06 01 4914 0000 01000000 02000000 03000000 0010000000000000 04000000 05000000 06000000" },
+	{ "send, its head to a berth",
+	  { .op = SDR_REC_SEND,
+	    .flags = SDR_REC_F_ORDER | SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_BERTH |
+		     SDR_REC_F_HEAD,
+	    .rseq = 1,
+	    .id = 2,
+	    .mseq = 3,
+	    .len = 4096,
+	    .msn = 4,
+	    .berth = 6,
+	    .head = 256 },
+	  "06 01 4930 0000 01000000 02000000 03000000 0010000000000000 04000000 06000000"
+	  "0001000000000000" },
+	{ "the rest of it",
+	  { .op = SDR_REC_CTS,
+	    .flags = SDR_REC_F_KEY | SDR_REC_F_STATUS | SDR_REC_F_HEAD,
+	    .rseq = 1,
+	    .id = 2,
+	    .status = 1,
+	    .va = 0x1122,
+	    .rkey = 0x33445566,
+	    .head = 256 },
+	  "06 07 2021 0000 01000000 02000000 0100 2211000000000000 66554433 0001000000000000" },
 };
 
 /* The header in the payload of an atomic, and every number in it. */
@@ -687,7 +710,7 @@ static void golden__numbers(void **state)
 	assert_true(SDR_HELLO_PROBE_MAX == 2 && SDR_HELLO_SEEN == 3 && SDR_HELLO_CAME == 6);
 	assert_true(SDR_HELLO_SOURCES == 7 && SDR_FEATURE_MULTIPATH == 0x100);
 	assert_true(SDR_FEATURE_BERTH == 0x200 && SDR_FEATURE_MARKS == 0x400);
-	assert_true(SDR_FEATURE_SIZES == 0x800);
+	assert_true(SDR_FEATURE_SIZES == 0x800 && SDR_FEATURE_HEAD == 0x1000);
 	assert_true(SDR_FRAME_LONG == 0x80 && SDR_FRAME_WANTS == 0x40);
 }
 

@@ -94,6 +94,8 @@ enum sdr_rel_type {
  * nevertheless, once a challenge as long as every path should carry was answered
  */
 #define SDR_FEATURE_SIZES (1ull << 11)
+/* The head of a transfer may come to a berth before the rest has its key (SDR_REC_F_HEAD) */
+#define SDR_FEATURE_HEAD (1ull << 12)
 
 /* Extensions; unknown ones are passed over. */
 enum sdr_hello_ext {

@@ -8,6 +8,7 @@
  *    fields     each only with its flag and in this order: mseq(4) len(8) tag(8) data(8) msn(4)
  *               addr(8) key(8) status(2) va(8) rkey(4) code(24), which is kind(1) flags(1) k(2)
  *               m(2) zero(2) chunk(4) seg(4) from(8); turn(4) with LEAD or FOLLOW; berth(4)
+ *               head(8)
  *
  * A decoded record carries the fields without which its operation means nothing, and a code has
  * chunks and symbols that some message can have.  What numbers stand for (known messages, open
@@ -30,7 +31,8 @@ static inline uint32_t sdr_rec_fields(uint32_t flags)
 	       (flags & SDR_REC_F_BULK ? 4u : 0) + (flags & SDR_REC_F_RMA ? 16u : 0) +
 	       (flags & SDR_REC_F_STATUS ? 2u : 0) + (flags & SDR_REC_F_KEY ? 12u : 0) +
 	       (flags & SDR_REC_F_CODE ? SDR_FRAME_CODE_LEN : 0) +
-	       (flags & SDR_REC_F_TURN ? 4u : 0) + (flags & SDR_REC_F_BERTH ? 4u : 0);
+	       (flags & SDR_REC_F_TURN ? 4u : 0) + (flags & SDR_REC_F_BERTH ? 4u : 0) +
+	       (flags & SDR_REC_F_HEAD ? 8u : 0);
 }
 
 static void sdr_rec_code_put(uint8_t *p, const struct sdr_frame_code *c)
@@ -127,6 +129,10 @@ size_t sdr_frame_rec_encode(uint8_t *p, size_t room, const struct sdr_frame_rec 
 		sdr_put_le32(q, f->berth);
 		q += 4;
 	}
+	if (f->flags & SDR_REC_F_HEAD) {
+		sdr_put_le64(q, f->head);
+		q += 8;
+	}
 	if (f->payload && f->payload_len) {
 		memcpy(q, f->payload, f->payload_len);
 		q += f->payload_len;
@@ -199,7 +205,22 @@ static inline bool sdr_rec_berths(const struct sdr_frame_rec *f)
 	}
 }
 
-/* What the flags announce, in this order; NULL: parity that cannot be. */
+/* It may speak of the head of a transfer: one to a berth, or one whose rest has a key. */
+static inline bool sdr_rec_heads(const struct sdr_frame_rec *f)
+{
+	switch (f->op) {
+	case SDR_REC_SEND:
+	case SDR_REC_TSEND:
+	case SDR_REC_WRITE:
+		return f->flags & SDR_REC_F_BERTH;
+	case SDR_REC_CTS:
+		return f->flags & SDR_REC_F_KEY;
+	default:
+		return f->op >= SDR_REC_TEST;
+	}
+}
+
+/* What the flags announce, in this order; NULL: parity, or a head, that cannot be. */
 static const uint8_t *sdr_rec_fields_get(const uint8_t *p, struct sdr_frame_rec *f)
 {
 	f->mseq = 0;
@@ -215,6 +236,7 @@ static const uint8_t *sdr_rec_fields_get(const uint8_t *p, struct sdr_frame_rec 
 	memset(&f->code, 0, sizeof(f->code));
 	f->turn = 0;
 	f->berth = 0;
+	f->head = 0;
 	if (f->flags & SDR_REC_F_ORDER) {
 		f->mseq = sdr_get_le32(p);
 		p += 4;
@@ -262,6 +284,12 @@ static const uint8_t *sdr_rec_fields_get(const uint8_t *p, struct sdr_frame_rec 
 		f->berth = sdr_get_le32(p);
 		p += 4;
 	}
+	if (f->flags & SDR_REC_F_HEAD) {
+		f->head = sdr_get_le64(p);
+		if (!f->head || (f->flags & SDR_REC_F_BULK && f->head >= f->len))
+			return NULL;
+		p += 8;
+	}
 	return p;
 }
 
@@ -295,6 +323,8 @@ const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct
 		return NULL;
 	if ((f->flags & SDR_REC_F_BERTH) &&
 	    (f->payload_len || !(f->flags & SDR_REC_F_BULK) || !sdr_rec_berths(f)))
+		return NULL;
+	if ((f->flags & SDR_REC_F_HEAD) && !sdr_rec_heads(f))
 		return NULL;
 	if ((size_t)(end - p) < (size_t)sdr_rec_fields(f->flags) + f->payload_len)
 		return NULL;

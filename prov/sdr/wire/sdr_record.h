@@ -90,8 +90,13 @@ enum sdr_rec_op {
  * With BULK and without payload only: the berth of that number is used.  SEND, TSEND, WRITE: the
  * bytes lie there, and the parity behind them; BIND, READ_RSP: the parity, with CODE only
  */
-#define SDR_REC_F_BERTH	 0x1000u
-#define SDR_REC_F_FIELDS 0x1fffu
+#define SDR_REC_F_BERTH 0x1000u
+/*
+ * With BERTH, and less than len: so many bytes are what BULK brings, the rest waits for CTS.  CTS:
+ * they are there or under way, and KEY is of the rest
+ */
+#define SDR_REC_F_HEAD	 0x2000u
+#define SDR_REC_F_FIELDS 0x3fffu
 /* turns that are not over, from the oldest on: no sender runs further ahead; power of two */
 #define SDR_REC_TURNS 1024u
 /*
@@ -132,9 +137,17 @@ struct sdr_frame_rec {
 	struct sdr_frame_code code; /* CODE */
 	uint32_t turn;		    /* LEAD, FOLLOW */
 	uint32_t berth;		    /* BERTH */
+	uint64_t head;		    /* HEAD: bytes */
 	uint32_t payload_len;	    /* inline bytes, <= SDR_CTL_MAX */
 	const uint8_t *payload;
 };
+
+/* Bytes that its BULK brings. */
+static inline uint64_t sdr_rec_bulk(const struct sdr_frame_rec *f)
+{
+	return f->flags & SDR_REC_F_HEAD ? f->head : f->len;
+}
+
 /* header bytes of a record with payload, which has neither BULK, KEY nor CODE */
 #define SDR_REC_HDR_MAX 64u
 

@@ -185,6 +185,7 @@ void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		return;
 	}
 	if (!rec_heard(c, k) || !rec_numbers(c, k, f) ||
+	    ((f->flags & SDR_REC_F_HEAD) && !(c->hs.features & SDR_FEATURE_HEAD)) ||
 	    ((f->flags & SDR_REC_F_BERTH) && !sdr_berth_named(c, f))) {
 		c->st.pkts_bad++;
 		sdr_conn_fail(c, SDR_REL_ERR_PROTO);
