@@ -112,6 +112,8 @@ size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);
 int sdr_op_copy(struct sdr_op *op);
 /* The same out of any memory; enum sdr_rel_err. */
 int sdr_op_fetch(const struct sdr_op *op, uint8_t *p);
+/* They are in one piece from now on, which lies there; enum sdr_rel_err. */
+int sdr_op_base(struct sdr_op *op, const uint8_t **base, const struct sdr_mem **mem);
 /* enum sdr_rel_err */
 int sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);
 /* It may not start yet: behind a fence, or what it must follow. */
