@@ -246,6 +246,7 @@ libsdr_rel_msg_a_SOURCES = \
 	prov/sdr/rel/msg/sdr_op.h \
 	prov/sdr/rel/msg/sdr_op_atomic.c \
 	prov/sdr/rel/msg/sdr_op_kind.h \
+	prov/sdr/rel/msg/sdr_op_bulk.c \
 	prov/sdr/rel/msg/sdr_op_bytes.c \
 	prov/sdr/rel/msg/sdr_op_call.c \
 	prov/sdr/rel/msg/sdr_op_read.c \

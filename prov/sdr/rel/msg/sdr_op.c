@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/sdr_assert.h"
-#include "rel/bulk/sdr_policy.h"
-#include "rel/bulk/sdr_scheme.h"
 #include "sdr_follow.h"
 #include "sdr_op.h"
 #include "sdr_op_void.h"
@@ -73,38 +71,6 @@ void sdr_op_report(struct sdr_op *op, int err, int prov_err)
 		rel->cbs->done(rel->user, &e);
 }
 
-void sdr_op_bulk_abort(struct sdr_op *op)
-{
-	if (op->btx)
-		sdr_bulk_tx_abort(op->btx);
-	op->btx = NULL;
-}
-
-/* To an rkeyed peer: its bulk may leave at once, for there is a key. */
-static bool op_berth(struct sdr_op *op)
-{
-	op->berth = sdr_berth_key_take(op->conn, op->len);
-	if (!op->berth)
-		return false;
-	op->rkeyed = true;
-	op->va = op->berth->va;
-	op->rkey = op->berth->rkey;
-	return true;
-}
-
-/* One that was not named yet is for others. */
-static void op_berth_leave(struct sdr_op *op)
-{
-	if (!op->berth)
-		return;
-	if (op->berth_named && op->rec.sent)
-		sdr_berth_key_free(op->conn->rel, op->berth);
-	else
-		sdr_berth_key_back(op->conn, op->berth);
-	op->berth = NULL;
-	op->berth_named = false;
-}
-
 void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 {
 	struct sdr_conn *c = op->conn;
@@ -123,7 +89,7 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	sdr_list_del(&op->remote.link);
 	SDR_ASSERT(c->msg->nasked >= op->asked);
 	c->msg->nasked -= op->asked;
-	op_berth_leave(op);
+	sdr_op_berth_leave(op);
 	sdr_rec_detach(c, &op->rec);
 	if (op->bind)
 		op->bind->op = NULL;
@@ -268,87 +234,19 @@ static void op_delivered(struct sdr_op *op)
 	sdr_op_advance(op);
 }
 
-/* Its bytes go to the berth, not only their parity: it did not wait for a key. */
-static bool op_ahead(const struct sdr_op *op)
-{
-	return op->berth && !op->rec.sent && !op->kind->served;
-}
-
-static int op_plan(struct sdr_op *op, struct sdr_plan *plan)
-{
-	struct sdr_conn *c = op->conn;
-	int err;
-
-	if (!sdr_qp_peer_rkeyed(c->shape->qp))
-		return sdr_policy_plan(c, op->len, plan);
-	if (!op_ahead(op)) { /* one that was parked has lost its own */
-		op_berth_leave(op);
-		if (c->bulk->scheme->plan)
-			op->berth = sdr_berth_key_take(c, SDR_BERTH_MIN);
-	}
-	err = sdr_policy_plan_berth(c, op->len, op->berth ? op->berth->len : 0, op_ahead(op), plan);
-	if (!op_ahead(op) && (err || !plan->code.kind))
-		op_berth_leave(op);
-	return err;
-}
-
 void sdr_op_release_credit(struct sdr_conn *c)
 {
 	while (!sdr_list_empty(&c->msg->cts_wait)) {
 		struct sdr_op *op = sdr_container(c->msg->cts_wait.next, struct sdr_op, credit);
-		const struct sdr_mem *mem;
-		const uint8_t *base;
-		struct sdr_rec *r = &op->rec, *bind = NULL;
-		struct sdr_plan plan;
 		int err;
 
 		sdr_rel_step(c->rel);
 		if (!sdr_bulk_tx_credit(c))
 			return;
 		sdr_list_del(&op->credit);
-		err = sdr_op_base(op, &base, &mem);
-		if (!err)
-			err = op_plan(op, &plan);
-		if (err) {
+		err = sdr_op_bulk_start(op, op_delivered);
+		if (err)
 			sdr_op_abandon(op, err);
-			continue;
-		}
-		if (r->sent) /* announced before, CTS came: the numbers travel in a BIND */
-			r = bind = sdr_rec_new(c, SDR_REC_BIND, op->id);
-		op->btx = r ? sdr_bulk_tx_new(c, base, op->len, &plan) : NULL;
-		if (!op->btx) {
-			if (bind)
-				sdr_rec_free(c, bind);
-			sdr_op_abandon(op, SDR_REL_ERR_NOMEM);
-			continue;
-		}
-		op->btx->op = op;
-		op->btx->mem = mem;
-		op->btx->done = op_delivered;
-		op->btx->rkeyed = op->rkeyed;
-		op->btx->va = op->va;
-		op->btx->rkey = op->rkey;
-		if (bind) {
-			r->op = op;
-			r->f.len = op->len;
-			r->f.flags = SDR_REC_F_LEN;
-			op->bind = r;
-		}
-		r->f.flags |= SDR_REC_F_BULK;
-		r->f.msn = op->btx->msn;
-		if (plan.code.kind) {
-			r->f.flags |= SDR_REC_F_CODE;
-			r->f.code = plan.code;
-		}
-		if (op->berth) {
-			r->f.flags |= SDR_REC_F_BERTH;
-			r->f.berth = op->berth->id;
-			op->btx->par_va = op->berth->va + plan.par_at;
-			op->btx->par_rkey = op->berth->rkey;
-			op->berth_named = true;
-			c->st.berths_tx += op_ahead(op);
-		}
-		sdr_rec_queue(c, r);
 	}
 }
 
@@ -379,7 +277,7 @@ void sdr_op_start(struct sdr_op *op)
 	}
 	waits = bulk && op->kind->waits && op->kind->waits(op);
 	if (bulk && !waits && op->kind->waits && sdr_qp_peer_rkeyed(c->shape->qp))
-		waits = !op_berth(op);
+		waits = !sdr_op_berth(op);
 	sdr_order_start(op, bulk && !waits && !op->kind->ordered);
 	if (op->kind->asks) {
 		f->flags |= SDR_REC_F_LEN;

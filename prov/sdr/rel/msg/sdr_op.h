@@ -76,6 +76,12 @@ struct sdr_op *sdr_op_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
 void sdr_op_unserve(struct sdr_op *op);
 void sdr_op_report(struct sdr_op *op, int err, int prov_err); /* once */
 void sdr_op_bulk_abort(struct sdr_op *op);		      /* if there is any */
+/* To an rkeyed peer: its bulk may leave at once, for there is a key. */
+bool sdr_op_berth(struct sdr_op *op);
+/* One that was not named yet is for others. */
+void sdr_op_berth_leave(struct sdr_op *op);
+/* There is credit: its bulk gets its numbers.  done: of it; enum sdr_rel_err. */
+int sdr_op_bulk_start(struct sdr_op *op, void (*done)(struct sdr_op *op));
 /* What its records do, see sdr_conn_ops.h. */
 size_t sdr_op_rec_gather(const struct sdr_rec *r, uint8_t *p);
 void sdr_op_rec_written(struct sdr_conn *c, struct sdr_rec *r);
