@@ -152,8 +152,11 @@ struct sdr_bulk_tx *bed_bulk_start(struct bed_bulk *b, const uint8_t *from, uint
 	t->done = bulk_sent;
 	f.msn = t->msn;
 	assert_int_equal(sdr_bulk_rx_new(b->rx,
-					 &(struct sdr_bulk_land){ SDR_REC_SEND, 1, to, len, NULL,
-								  bulk_arrived, NULL },
+					 &(struct sdr_bulk_land){ .op = SDR_REC_SEND,
+								  .id = 1,
+								  .buf = to,
+								  .len = len,
+								  .arrived = bulk_arrived },
 					 &r),
 			 0);
 	assert_int_equal(sdr_bulk_rx_start(r, &f), SDR_REL_OK);

@@ -190,6 +190,8 @@ libsdr_rel_bulk_a_SOURCES = \
 	prov/sdr/rel/bulk/sdr_bulk_put.c \
 	prov/sdr/rel/bulk/sdr_bulk_put.h \
 	prov/sdr/rel/bulk/sdr_bulk_rx.c \
+	prov/sdr/rel/bulk/sdr_head_rx.c \
+	prov/sdr/rel/bulk/sdr_head_rx.h \
 	prov/sdr/rel/bulk/sdr_bulk_rx.h \
 	prov/sdr/rel/bulk/sdr_bulk_tx.c \
 	prov/sdr/rel/bulk/sdr_bulk_tx.h \

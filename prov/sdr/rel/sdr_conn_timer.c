@@ -61,8 +61,8 @@ static bool conn_unanswered(const struct sdr_conn *c)
 bool sdr_conn_busy(const struct sdr_conn *c)
 {
 	return conn_unanswered(c) || !sdr_list_empty(&c->msg->ops) ||
-	       !sdr_list_empty(&c->msg->deferred) || !sdr_list_empty(&c->bulk->rx.brx) ||
-	       c->msg->early.n || sdr_follow_kept(c) || c->state == SDR_CONN_CLOSING;
+	       !sdr_list_empty(&c->msg->deferred) || c->bulk->rx.nbrx || c->msg->early.n ||
+	       sdr_follow_kept(c) || c->state == SDR_CONN_CLOSING;
 }
 
 bool sdr_conn_idle(const struct sdr_conn *c)
@@ -126,7 +126,7 @@ static uint64_t conn_idle_at(const struct sdr_conn *c)
 	if (gap > conn_timeout(c) / 3)
 		gap = conn_timeout(c) / 3;
 	/* The peer owes us data that we can see coming: ask earlier. */
-	if (conn_starved(c) || !sdr_list_empty(&c->bulk->rx.brx)) {
+	if (conn_starved(c) || c->bulk->rx.nbrx) {
 		uint64_t soon = 4 * sdr_rtt_rto(&c->main.rtt) + 100 * MS;
 
 		gap = soon < gap ? soon : gap;

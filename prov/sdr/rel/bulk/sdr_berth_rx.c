@@ -12,6 +12,8 @@
  * it comes, and a key of a region would outlive the writes that used it, whose late packets would
  * change bytes that were reported and are the application's again.
  *
+ * What is longer than one sends its head there, and the rest when it has its key.
+ *
  * Parity comes to a berth, too: behind the data where these do, else to one of its own that the
  * record names which numbers the transfer (BIND, READ_RSP).
  *
@@ -21,9 +23,10 @@
  * by another with a key and a number of its own, which leaves with the report of the transfer.
  *
  * They are taken back when the connection ends, when longer ones are wanted, and, those that lay
- * idle for SDR_BERTH_OLD_NS, when there is no room for those of others.  Nobody waits for the peer:
- * the grant ends at once, and a record tells it.  What it had sent by then is for a berth that is
- * not there: the owner answers with PARK, as to a message without a place, and CTS.
+ * idle for SDR_BERTH_OLD_NS, when there is no room for those of others; one with a head that nobody
+ * has asked for since (sdr_head_rx.c), too.  Nobody waits for the peer: the grant ends at once, and
+ * a record tells it.  What it had sent by then is for a berth that is not there: the owner answers
+ * with PARK, as to a message without a place, and CTS.
  *
  * What was in the memory before is nobody's to see.  A device does not compare where a packet lies
  * with the number in its immediate, so a peer can have bytes copied that it never wrote.  Memory
@@ -171,32 +174,52 @@ static bool berth_make_way(struct sdr_rel *rel)
 	if (sdr_list_empty(idle) || rel->now - t->since < SDR_BERTH_OLD_NS)
 		return false;
 	t->conn->bulk->rx.berths.want--;
-	berth_take_back(t);
+	if (!t->user) {
+		berth_take_back(t);
+		return true;
+	}
+	*t->user = NULL;
+	sdr_berth_end(t);
 	return true;
 }
 
 /* ---- handed out ------------------------------------------------------------------------------ */
 
-void sdr_berths_wanted(struct sdr_conn *c, uint64_t len)
+/* Bytes of those that a transfer of len bytes wants; 0: none would do. */
+static uint64_t berth_size(const struct sdr_conn *c, uint64_t len)
+{
+	bool parity = c->bulk->scheme->plan; /* most likely the peer's, too */
+	bool heads = c->hs.features & SDR_FEATURE_HEAD, is_long = len > SDR_BERTH_MAX;
+	uint64_t size = SDR_BERTH_MIN, most = c->rel->cfg.berths / 4;
+
+	if (is_long)
+		len = heads ? SDR_BERTH_MAX : parity ? SDR_BERTH_PARITY : 0;
+	if (!len)
+		return 0;
+	while (size < len)
+		size *= 2;
+	/* that of a long one lies by itself */
+	size += parity && !(heads && is_long) ? size / 2 : 0;
+	while (heads && size / 2 >= SDR_BERTH_MIN && sdr_scratch_charge(size) > most)
+		size /= 2;
+	return size;
+}
+
+void sdr_berths_wanted(struct sdr_conn *c, uint64_t len, uint64_t head)
 {
 	struct sdr_conn_berths *k = &c->bulk->rx.berths;
-	bool parity = c->bulk->scheme->plan; /* most likely the peer's, too */
-	uint64_t size = SDR_BERTH_MIN;
+	uint64_t size = berth_size(c, len);
 
 	if (!sdr_qp_rkeyed(c->shape->qp) || !(c->hs.features & SDR_FEATURE_BERTH) ||
-	    !c->rel->cfg.berths || !len || (len > SDR_BERTH_MAX && !parity) ||
-	    sdr_rtt_min(&c->main.rtt) < SDR_BERTH_RTT_NS)
+	    !c->rel->cfg.berths || !size || sdr_rtt_min(&c->main.rtt) < SDR_BERTH_RTT_NS)
 		return;
-	while (size < (len > SDR_BERTH_MAX ? SDR_BERTH_PARITY : len))
-		size *= 2;
-	size += parity ? size / 2 : 0;
 	if (size > k->size) {
 		k->size = size;
 		sdr_berths_recall(c);
 	}
 	if (!k->want)
 		k->want = SDR_BERTHS_FIRST;
-	else if (len <= SDR_BERTH_MAX)
+	else if (!head && (len <= SDR_BERTH_MAX || c->hs.features & SDR_FEATURE_HEAD))
 		k->want *= 2;
 	if (k->want > SDR_BERTHS_PEER)
 		k->want = SDR_BERTHS_PEER;
@@ -298,7 +321,28 @@ bool sdr_berth_named(const struct sdr_conn *c, const struct sdr_frame_rec *f)
 	    !sdr_seq_lt(f->berth, c->bulk->rx.berths.next))
 		return false;
 	t = berth_find(c, f->berth);
-	return !t || f->op == SDR_REC_BIND || f->op == SDR_REC_READ_RSP || f->len <= t->len;
+	return !t || f->op == SDR_REC_BIND || f->op == SDR_REC_READ_RSP ||
+	       sdr_rec_bulk(f) <= t->len;
+}
+
+void sdr_berth_spare(struct sdr_berth **user)
+{
+	struct sdr_berth *t = *user;
+
+	SDR_ASSERT(sdr_list_empty(&t->age) && sdr_list_empty(&t->link));
+	sdr_qp_grant_end(t->conn->shape->qp, &t->grant);
+	t->user = user;
+	t->since = t->conn->rel->now;
+	sdr_list_add_tail(&t->age, &t->conn->rel->bulk->berths.idle);
+}
+
+bool sdr_berth_spared(struct sdr_berth **user)
+{
+	if (!*user)
+		return false;
+	sdr_list_del(&(*user)->age);
+	(*user)->user = NULL;
+	return true;
 }
 
 struct sdr_berth *sdr_berth_take(struct sdr_conn *c, const struct sdr_frame_rec *f)

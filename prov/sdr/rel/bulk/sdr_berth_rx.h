@@ -15,8 +15,9 @@
 
 #define SDR_BERTH_MIN (64u << 10) /* bytes of one, at least */
 #define SDR_BERTH_MAX \
-	(4u << 20) /* and at most, without parity: longer transfers wait for their CTS */
-#define SDR_BERTH_PARITY (1u << 20)    /* of one for the parity of those */
+	(4u << 20) /* and at most, without parity: of longer transfers the head comes to one */
+/* of one for the parity of those, where they have no heads */
+#define SDR_BERTH_PARITY (1u << 20)
 #define SDR_BERTHS_FIRST 2u	       /* that a peer gets at once */
 #define SDR_BERTHS_PEER	 16u	       /* that it may have; a quarter of cfg.berths, too */
 #define SDR_BERTH_RTT_NS 1000000u      /* nearer peers get none: a copy costs as much */
@@ -28,12 +29,13 @@ struct sdr_rel;
 
 struct sdr_berth {
 	struct sdr_list link; /* of its connection's idle ones; or none: a transfer has it */
-	struct sdr_list age;  /* of the endpoint's, likewise */
+	struct sdr_list age;  /* of the endpoint's, likewise; or of what can do without it */
 	struct sdr_conn *conn;
 	uint8_t *buf;
 	uint64_t len;	/* bytes */
-	uint64_t since; /* ns: handed out */
+	uint64_t since; /* ns: handed out, or used */
 	uint32_t id;
+	struct sdr_berth **user; /* who can do without: NULL there when it is gone */
 	struct sdr_uc_grant grant;
 };
 
@@ -59,8 +61,11 @@ void sdr_berths_conn_init(struct sdr_conn *c);
 /* No transfer has one any more. */
 void sdr_berths_conn_free(struct sdr_conn *c);
 
-/* A transfer of len bytes waits for its CTS that would not have, with a berth. */
-void sdr_berths_wanted(struct sdr_conn *c, uint64_t len);
+/*
+ * A transfer of len bytes waits for its CTS that would not have, with a berth; head: of them did
+ * not wait.
+ */
+void sdr_berths_wanted(struct sdr_conn *c, uint64_t len, uint64_t head);
 /* At its turn: the peer gets those that it should have. */
 void sdr_berths_hand(struct sdr_conn *c);
 /* Those that nobody uses are taken back. */
@@ -70,6 +75,12 @@ void sdr_berths_recall(struct sdr_conn *c);
 bool sdr_berth_named(const struct sdr_conn *c, const struct sdr_frame_rec *f);
 /* The one that a record names, for its transfer.  NULL: it was taken back. */
 struct sdr_berth *sdr_berth_take(struct sdr_conn *c, const struct sdr_frame_rec *f);
+/*
+ * *user is this one, to which all has come that comes.  Its bytes stay as long as nobody wants the
+ * room: then *user is NULL.  False: that has happened.
+ */
+void sdr_berth_spare(struct sdr_berth **user);
+bool sdr_berth_spared(struct sdr_berth **user);
 /* Nothing is written there from here on. */
 void sdr_berth_end(struct sdr_berth *t);
 

@@ -12,7 +12,7 @@
  *   groups        a data segment and its parity name each other; asked, and with a buffer, as often
  *                 as the connection counts
  *   in            bound and done within the plan; a segment is the receive of its number, and what
- *                 has come of it is what its bitmap says
+ *                 has come of it is what its bitmap says; a head is that of its transfer, or waits
  *   berths        of a connection: those unused and those of its transfers; the endpoint's room to
  *                 the byte
  *   pools         as many objects as the connections have; parity buffers to the byte
@@ -252,20 +252,25 @@ static void bulk_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b, stru
 	if (b->has_msn) {
 		SDR_BOOK(k, b->shape == sdr_shape_of_rx(w->c, b->msn));
 		SDR_BOOK_IS(k, b->bound, <=, b->plan.nmsgs);
-		SDR_BOOK_IS(k, b->done, <, b->plan.nsegs); /* else it has ended */
+		SDR_BOOK(k, b->done < b->plan.nsegs || b->still); /* else it has ended */
+		SDR_BOOK(k, !b->still || ((b->head || b->kept) && sdr_list_empty(&b->segs)));
 		SDR_BOOK_IS(k, (uint64_t)b->done + data, <=, b->plan.nsegs);
 		SDR_BOOK_IS(k, (uint64_t)b->done + data, <=, b->bound);
 	} else {
-		SDR_BOOK(k, !b->bound && !b->done && sdr_list_empty(&b->segs));
+		SDR_BOOK(k, !b->bound && !b->done && !b->still && sdr_list_empty(&b->segs));
 	}
+	SDR_BOOK(k, !b->head || (b->head->whole == b && b->head->len == b->head_len));
+	SDR_BOOK(k, !b->kept || (b->unexp && !b->whole && (b->berth || b->still)));
 	if (b->stage.mem && !b->berth)
 		sums->stage_rx += sdr_scratch_charge(b->stage.len);
-	SDR_BOOK(k, !b->berth || (b->stage.part && b->stage.near == b->berth->buf));
+	SDR_BOOK(k, !b->berth || b->kept || (b->stage.part && b->stage.near == b->berth->buf));
 	SDR_BOOK(k, !b->berth || (b->berth->conn == w->c && sdr_list_empty(&b->berth->link)));
+	SDR_BOOK(k, !b->berth || (b->kept && b->still) == !sdr_list_empty(&b->berth->age));
+	sums->idle += b->kept && b->still && b->berth;
 	w->berths += (b->berth != NULL) + (b->parity && b->parity != b->berth);
 	SDR_BOOK(k, !b->direct || (b->mem && !b->stage.mem));
 	SDR_BOOK(k, !sdr_bulk_rx_waits(b) || (!b->grant.impl && !b->stage.mem && !b->has_msn));
-	w->nbrx++;
+	w->nbrx += !b->still;
 	w->nroom += sdr_bulk_rx_waits(b);
 	w->nwrites += b->op == SDR_REC_WRITE;
 	w->partial += !sdr_list_empty(&b->partial);
@@ -278,8 +283,13 @@ static void rx_books(struct sdr_books *k, struct bulk_walk *w, struct sdr_bulk_s
 	const struct sdr_conn *c = w->c;
 	struct sdr_list *l;
 
-	sdr_list_each(l, &c->bulk->rx.brx)
-		bulk_rx_books(k, sdr_container(l, struct sdr_bulk_rx, link), w, sums);
+	sdr_list_each(l, &c->bulk->rx.brx) {
+		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
+
+		bulk_rx_books(k, b, w, sums);
+		if (b->head)
+			bulk_rx_books(k, b->head, w, sums);
+	}
 	sdr_books_of(k, "data to connection", c->id.cid);
 	SDR_BOOK_EQ(k, c->bulk->rx.nwrites, w->nwrites);
 	SDR_BOOK_EQ(k, c->bulk->rx.nbrx, w->nbrx);

@@ -16,6 +16,10 @@
  *
  * One that comes to a berth (sdr_berth_rx.c) has its grant already, of memory of ours, which ends
  * with it likewise.
+ *
+ * The head of one may be a transfer of its own (sdr_head_rx.c).  The other bytes are announced,
+ * granted and numbered here as if they were all, and the transfer ends when both have come, or with
+ * the first of the two that fails.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,22 +38,24 @@ static bool bulk_direct(struct sdr_bulk_rx *b)
 
 	if (!sdr_qp_far(c->shape->qp) || c->rel->cfg.no_far)
 		return false;
-	ret = sdr_qp_grant(c->shape->qp, b->buf, b->len, b->mem, &b->grant);
+	ret = sdr_qp_grant(c->shape->qp, sdr_bulk_rx_at(b), sdr_bulk_rx_len(b), b->mem, &b->grant);
 	b->direct = !ret;
 	if (ret && ret != -EAGAIN) /* that is no word against such memory: none is free now */
 		sdr_stages_told(c->rel);
 	return b->direct;
 }
 
-/* Into memory of ours for all of it.  False: no room. */
+/* Into memory of ours, in one piece.  False: no room. */
 static bool bulk_stage(struct sdr_bulk_rx *b, int *err)
 {
 	struct sdr_conn *c = b->conn;
 
-	if (!sdr_stage_rx_open(&b->stage, c->rel, b->mem, b->buf, b->len))
+	uint64_t len = sdr_bulk_rx_len(b);
+
+	if (!sdr_stage_rx_open(&b->stage, c->rel, b->mem, sdr_bulk_rx_at(b), len))
 		return false;
 	*err = SDR_REL_OK;
-	if (!sdr_qp_grant(c->shape->qp, b->stage.near, b->len, NULL, &b->grant))
+	if (!sdr_qp_grant(c->shape->qp, b->stage.near, len, NULL, &b->grant))
 		return true;
 	sdr_stage_rx_close(&b->stage, c->rel);
 	*err = SDR_REL_ERR_REG;
@@ -67,12 +73,16 @@ static int bulk_grant(struct sdr_bulk_rx *b, struct sdr_berth *berth)
 		return SDR_REL_OK;
 	if (berth) {
 		b->berth = berth;
-		sdr_stage_rx_lent(&b->stage, b->conn->rel, b->mem, b->buf, berth->buf, b->len);
+		b->kept = b->buf == berth->buf;
+		if (!b->kept)
+			sdr_stage_rx_lent(&b->stage, b->conn->rel, b->mem, b->buf, berth->buf,
+					  b->len);
 		return SDR_REL_OK;
 	}
 	if (!b->mem)
-		return sdr_qp_grant(qp, b->buf, b->len, NULL, &b->grant) ? SDR_REL_ERR_REG
-									 : SDR_REL_OK;
+		return sdr_qp_grant(qp, sdr_bulk_rx_at(b), sdr_bulk_rx_len(b), NULL, &b->grant)
+			       ? SDR_REL_ERR_REG
+			       : SDR_REL_OK;
 	if (bulk_direct(b))
 		return SDR_REL_OK;
 	if (!sdr_list_empty(&g->rx_wait) || !bulk_stage(b, &err)) {
@@ -89,6 +99,7 @@ int sdr_bulk_rx_new(struct sdr_conn *c, const struct sdr_bulk_land *l, struct sd
 
 	*out = NULL;
 	SDR_ASSERT(!l->berth || (sdr_qp_rkeyed(c->shape->qp) && l->len <= l->berth->len));
+	SDR_ASSERT(!l->head || (sdr_qp_rkeyed(c->shape->qp) && l->head < l->len && !l->berth));
 	b = l->op == SDR_REC_WRITE && c->bulk->rx.nwrites >= SDR_CONN_SERVES_MAX
 		    ? NULL
 		    : sdr_slab_alloc(&c->rel->bulk->brx_pool);
@@ -104,6 +115,7 @@ int sdr_bulk_rx_new(struct sdr_conn *c, const struct sdr_bulk_land *l, struct sd
 	b->buf = l->buf;
 	b->mem = l->len ? l->mem : NULL; /* a peer may say so */
 	b->len = l->len;
+	b->head_len = l->head;
 	sdr_list_init(&b->room);
 	err = bulk_grant(b, l->berth);
 	if (err) {
@@ -172,6 +184,25 @@ struct sdr_bulk_rx *sdr_bulk_rx_expected(struct sdr_conn *c, uint32_t id)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* All has come that comes: nothing is written there any more, and it waits for something else. */
+static void bulk_still(struct sdr_bulk_rx *b)
+{
+	struct sdr_conn *c = b->conn;
+
+	SDR_ASSERT(!b->still && (b->head || b->kept) && sdr_list_empty(&b->segs));
+	b->still = true;
+	b->bound = b->plan.nmsgs;
+	sdr_list_del(&b->partial);
+	c->bulk->rx.nbrx--;
+	sdr_qp_grant_end(c->shape->qp, &b->grant);
+	sdr_stage_rx_close(&b->stage, c->rel);
+	if (b->parity && b->parity != b->berth)
+		sdr_berth_end(b->parity);
+	b->parity = NULL;
+	if (b->kept)
+		sdr_berth_spare(&b->berth);
+}
+
 /* Over: from here on nothing is written there. */
 static void bulk_close(struct sdr_bulk_rx *b)
 {
@@ -182,7 +213,7 @@ static void bulk_close(struct sdr_bulk_rx *b)
 	sdr_list_del(&b->partial);
 	bulk_expected_not(b);
 	sdr_list_del(&b->remote.link);
-	b->conn->bulk->rx.nbrx--;
+	b->conn->bulk->rx.nbrx -= !b->still;
 	b->conn->bulk->rx.nwrites -= b->op == SDR_REC_WRITE;
 	b->conn->bulk->rx.nroom -= sdr_bulk_rx_waits(b);
 	sdr_list_del(&b->room);
@@ -221,7 +252,7 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 		b->cts_expected = expected;
 		return true;
 	}
-	sdr_berths_wanted(c, b->len);
+	sdr_berths_wanted(c, b->len, b->head_len);
 	r = sdr_rec_new(c, SDR_REC_CTS, b->id);
 	if (!r) {
 		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* ends the transfer too */
@@ -233,6 +264,8 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 		r->f.flags |= SDR_REC_F_KEY;
 		r->f.va = b->grant.va;
 		r->f.rkey = b->grant.rkey;
+		r->f.head = b->head_len;
+		r->f.flags |= b->head_len ? SDR_REC_F_HEAD : 0;
 	}
 	sdr_rec_queue(c, r);
 	return true;
@@ -309,13 +342,13 @@ int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 	b->shape = sdr_shape_of_rx(b->conn, f->msn);
 	if (sdr_bulk_rx_waits(b)) { /* nobody has told it to */
 		b->conn->st.pkts_bad++;
-		sdr_bulk_rx_skip(b->conn, f, b->len);
+		sdr_bulk_rx_skip(b->conn, f, sdr_bulk_rx_len(b));
 		return SDR_REL_ERR_PROTO;
 	}
-	if (sdr_bulk_rx_plan(b->conn, f, b->len, &b->plan) || !parity_berth(b, f) ||
+	if (sdr_bulk_rx_plan(b->conn, f, sdr_bulk_rx_len(b), &b->plan) || !parity_berth(b, f) ||
 	    !plan_taken(b->shape, &b->plan)) {
 		b->conn->st.pkts_bad++;
-		sdr_bulk_rx_skip(b->conn, f, b->len);
+		sdr_bulk_rx_skip(b->conn, f, sdr_bulk_rx_len(b));
 		return SDR_REL_ERR_CODE;
 	}
 	if (!b->leads) /* its sender may still say that it will not come */
@@ -339,7 +372,7 @@ void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_
 }
 
 /* Its numbers are passed over; nothing is written to its buffer any more. */
-static void bulk_end(struct sdr_bulk_rx *b)
+static void bulk_stop(struct sdr_bulk_rx *b)
 {
 	struct sdr_conn *c = b->conn;
 
@@ -353,6 +386,18 @@ static void bulk_end(struct sdr_bulk_rx *b)
 	if (b->has_msn && b->bound < b->plan.nmsgs)
 		sdr_msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);
 	bulk_close(b);
+}
+
+static void bulk_end(struct sdr_bulk_rx *b)
+{
+	struct sdr_bulk_rx *head = b->head;
+
+	b->head = NULL;
+	bulk_stop(b);
+	if (!head)
+		return;
+	bulk_stop(head);
+	sdr_slab_free(&b->conn->rel->bulk->brx_pool, head);
 }
 
 void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
@@ -378,6 +423,10 @@ void sdr_bulk_rx_complete(struct sdr_bulk_rx *b)
 {
 	struct sdr_rel *rel = b->conn->rel;
 
+	if (b->head || b->kept) {
+		bulk_still(b);
+		return;
+	}
 	bulk_close(b);
 	b->arrived(b);
 	sdr_slab_free(&rel->bulk->brx_pool, b);

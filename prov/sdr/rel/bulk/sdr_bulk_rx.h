@@ -30,6 +30,15 @@ struct sdr_bulk_rx {
 	struct sdr_stage stage;	   /* or not: of the whole buffer */
 	struct sdr_berth *berth;   /* or its stage is of this; NULL: not */
 	struct sdr_berth *parity;  /* own engine rkeyed: that its parity comes to; NULL: none */
+	/*
+	 * Bytes at the front that are a transfer of their own (sdr_head_rx.c), and that while it is
+	 * under way; 0: none.  What is numbered, granted and staged here lies behind them.
+	 */
+	uint64_t head_len;
+	struct sdr_bulk_rx *head;
+	struct sdr_bulk_rx *whole; /* it is the head of this */
+	bool kept;		   /* it is a head that nobody wants yet: it stays where it came */
+	bool still;		   /* has come: waits for its head, or for who wants it */
 	struct sdr_list room;	   /* stages.rx_wait: there is neither yet, nor a grant */
 	bool cts_owed, cts_expected;
 	int err; /* enum sdr_rel_err: with arrived, the bytes are not in place after all */
@@ -55,7 +64,7 @@ struct sdr_bulk_rx {
 	uint64_t data, tag, key;
 	bool has_data;
 	struct sdr_list segs; /* sdr_seg_rx, bound */
-	/* own engine rkeyed: of the whole buffer, as long as this lives */
+	/* own engine rkeyed: of the buffer, as long as bytes come */
 	struct sdr_uc_grant grant;
 };
 
@@ -69,6 +78,7 @@ struct sdr_bulk_land {
 	void (*arrived)(struct sdr_bulk_rx *b);
 	/* own engine rkeyed: that its bytes come to, its own from now on; NULL: buf is granted */
 	struct sdr_berth *berth;
+	uint64_t head; /* bytes at the front that come by themselves, see sdr_head_rx.h */
 };
 
 /*
@@ -100,6 +110,15 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected);
  * numbers are skipped.
  */
 int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f);
+/* What is numbered here: all of it, or what is behind its head. */
+static inline uint8_t *sdr_bulk_rx_at(const struct sdr_bulk_rx *b)
+{
+	return b->buf + b->head_len;
+}
+static inline uint64_t sdr_bulk_rx_len(const struct sdr_bulk_rx *b)
+{
+	return b->len - b->head_len;
+}
 /* The one that this BIND is for; NULL: it is over, or never was. */
 struct sdr_bulk_rx *sdr_bulk_rx_expected(struct sdr_conn *c, uint32_t id);
 /* May a record give its bulk these numbers?  Honest peers number within what they were allowed. */

@@ -63,11 +63,12 @@ static int seg_bind(struct sdr_bulk_rx *b)
 	if (b->stage.mem) {
 		sdr_stage_rx_part(&s->stage, &b->stage, m.off, m.len);
 	} else if (b->mem && !b->direct && !m.parity &&
-		   !sdr_stage_rx_open(&s->stage, c->rel, b->mem, b->buf + m.off, m.len)) {
+		   !sdr_stage_rx_open(&s->stage, c->rel, b->mem, sdr_bulk_rx_at(b) + m.off,
+				      m.len)) {
 		ret = -ENOMEM;
 		goto err_group;
 	}
-	wr.addr = m.parity ? g->scratch : s->stage.mem ? s->stage.near : b->buf + m.off;
+	wr.addr = m.parity ? g->scratch : s->stage.mem ? s->stage.near : sdr_bulk_rx_at(b) + m.off;
 	wr.length = m.parity ? sdr_code_parity_bytes(&g->code) : m.len;
 	s->bulk = b;
 	s->msn = msn;
@@ -167,6 +168,30 @@ bool sdr_seg_rx_settle(struct sdr_bulk_rx *b)
 			if (sdr_stage_rx_run(&s->stage, (uint64_t)p * mtu, (uint64_t)end * mtu))
 				return false;
 		}
+	}
+	return true;
+}
+
+bool sdr_seg_rx_stage(struct sdr_bulk_rx *b)
+{
+	struct sdr_list *l = b->segs.next;
+	struct sdr_plan_msg m;
+
+	SDR_ASSERT(b->stage.mem);
+	for (uint32_t i = 0; i < b->bound; i++) {
+		struct sdr_seg_rx *s =
+			l == &b->segs ? NULL : sdr_container(l, struct sdr_seg_rx, link);
+		bool open = s && s->msn == b->msn + i;
+
+		sdr_rel_step(b->conn->rel);
+		l = open ? l->next : l;
+		sdr_plan_msg(&b->plan, i, &m);
+		if (m.parity)
+			continue;
+		if (open)
+			sdr_stage_rx_part(&s->stage, &b->stage, m.off, m.len);
+		else if (sdr_stage_rx_run(&b->stage, m.off, m.off + m.len))
+			return false;
 	}
 	return true;
 }

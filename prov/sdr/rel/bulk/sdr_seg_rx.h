@@ -36,5 +36,10 @@ void sdr_seg_rx_more(struct sdr_conn *c);
 void sdr_seg_rx_free(struct sdr_seg_rx *s);
 /* What has come of a transfer is at its place.  False: not all of it can be. */
 bool sdr_seg_rx_settle(struct sdr_bulk_rx *b);
+/*
+ * They came to where its stage is, which it had not: what is complete goes on from there, what is
+ * open, or still to be bound, as it comes.  False: not all of it can.
+ */
+bool sdr_seg_rx_stage(struct sdr_bulk_rx *b);
 
 #endif /* SDR_SEG_RX_H */

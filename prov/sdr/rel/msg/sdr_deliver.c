@@ -7,9 +7,11 @@
  * A bulk of up to SDR_REL_UNEXP_BULK bytes without a receive lands in a bounce buffer; a larger
  * one, and any for which there is no room, is parked: its data land nowhere, the sender stops and
  * waits for CTS.  What was only announced (always so when our engine is rkeyed, but for what comes
- * to a berth) waits without any memory but its entry.
+ * to a berth) waits without any memory but its entry.  The head of a long one waits in the berth
+ * that it comes to (sdr_head_rx.c), and the rest is requested when a receive is there.
  */
 #include <stdlib.h>
+#include "rel/bulk/sdr_head_rx.h"
 #include "rel/conn/sdr_credit.h"
 #include "rel/conn/sdr_rec.h"
 #include "sdr_deliver.h"
@@ -33,7 +35,7 @@ void sdr_rxe_truncated(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_
 		       uint64_t off)
 {
 	if (f->flags & SDR_REC_F_BULK)
-		sdr_bulk_rx_skip(c, f, f->len);
+		sdr_bulk_rx_skip(c, f, sdr_rec_bulk(f));
 	sdr_done_send(c, f->id, SDR_REL_ERR_TRUNC);
 	sdr_rxe_report(c->rel, rx, c->peer, f, off, 0, SDR_REL_ERR_TRUNC);
 }
@@ -85,7 +87,7 @@ static bool bulk_park(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_rec *r;
 
-	sdr_bulk_rx_skip(c, f, f->len);
+	sdr_bulk_rx_skip(c, f, sdr_rec_bulk(f));
 	r = sdr_rec_new(c, SDR_REC_PARK, f->id);
 	c->st.msgs_parked++;
 	if (!r) {
@@ -109,11 +111,16 @@ bool sdr_berth_or_park(struct sdr_conn *c, const struct sdr_frame_rec *f, struct
 	return *berth;
 }
 
-/* Bulk into a receive: now when msn is known, else CTS requests it. */
+/*
+ * Bulk into a receive: what its record has numbered now, else CTS requests it.  kept: its head,
+ * where that came first; NULL: there is none.
+ */
 void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f,
-		  uint64_t off, bool expected, bool has_msn)
+		  uint64_t off, bool expected, struct sdr_bulk_rx *kept)
 {
+	uint64_t head = f->flags & SDR_REC_F_HEAD ? f->head : 0;
 	uint8_t *to = rx->niov ? (uint8_t *)rx->iov[0].buf + off : NULL;
+	bool has_msn = f->flags & SDR_REC_F_BULK;
 	struct sdr_berth *berth = NULL;
 	struct sdr_bulk_rx *b = NULL;
 	int err = SDR_REL_ERR_NOMEM;
@@ -124,20 +131,23 @@ void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame
 			return;
 		}
 		has_msn = false;
+		head = 0;
 	}
 	if (rx->niov > 1)
 		to = rx->bounce = malloc(f->len);
 	if (to)
-		err = sdr_bulk_rx_new(c,
-				      &(struct sdr_bulk_land){ f->op, f->id, to, f->len,
-							       rx->bounce ? NULL : rx->mem,
-							       sdr_deliver_done, berth },
-				      &b);
+		err = sdr_head_rx_land(c,
+				       &(struct sdr_bulk_land){ f->op, f->id, to, f->len,
+								rx->bounce ? NULL : rx->mem,
+								sdr_deliver_done, berth, head },
+				       &b);
 	else if (berth)
 		sdr_berth_end(berth);
 	if (!b) {
+		if (kept)
+			sdr_bulk_rx_abort(kept);
 		if (has_msn)
-			sdr_bulk_rx_skip(c, f, f->len);
+			sdr_bulk_rx_skip(c, f, sdr_rec_bulk(f));
 		sdr_done_send(c, f->id, err);
 		sdr_rxe_report(c->rel, rx, c->peer, f, off, 0, err);
 		return;
@@ -148,16 +158,20 @@ void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame
 	b->data = f->data;
 	b->has_data = f->flags & SDR_REC_F_DATA;
 	b->delivery = f->flags & SDR_REC_F_DELIVERY;
-	if (!has_msn) {
-		if (!sdr_bulk_rx_cts(b, expected))
-			return;
-	} else if ((err = sdr_bulk_rx_start(b, f))) {
+	err = has_msn ? sdr_bulk_rx_start(b->head ? b->head : b, f) : SDR_REL_OK;
+	if (err) {
 		sdr_bulk_rx_abort(b);
 		sdr_done_send(c, f->id, err);
 		sdr_rxe_report(c->rel, rx, c->peer, f, off, 0, err);
 		return;
 	}
 	sdr_conn_kick(c);
+	if (!b->has_msn && !sdr_bulk_rx_cts(b, expected)) {
+		if (kept)
+			sdr_bulk_rx_abort(kept);
+	} else if (kept) {
+		sdr_head_rx_meet(b, kept);
+	}
 }
 
 void sdr_rxe_deliver(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f)
@@ -169,7 +183,7 @@ void sdr_rxe_deliver(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_fr
 		if (len > room)
 			sdr_rxe_truncated(c, rx, f, off);
 		else
-			sdr_rxe_bulk(c, rx, f, off, true, f->flags & SDR_REC_F_BULK);
+			sdr_rxe_bulk(c, rx, f, off, true, NULL);
 		return;
 	}
 	err = sdr_rxe_fill(rx, off, f->payload, len < room ? len : room);
@@ -181,7 +195,7 @@ void sdr_rxe_deliver(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_fr
 /* ---- without a receive ----------------------------------------------------------------------- */
 
 /* from here on it waits for CTS like any announced one */
-#define PARKED_NOT (SDR_REC_F_BULK | SDR_REC_F_CODE | SDR_REC_F_BERTH)
+#define PARKED_NOT (SDR_REC_F_BULK | SDR_REC_F_CODE | SDR_REC_F_BERTH | SDR_REC_F_HEAD)
 
 static void unexp_park(struct sdr_conn *c, struct sdr_unexp *u)
 {
@@ -198,10 +212,40 @@ static bool unexp_berth(struct sdr_conn *c, const struct sdr_unexp *u, struct sd
 	return *berth || !sdr_qp_rkeyed(c->shape->qp);
 }
 
+/* Into its bounce buffer; the head of a long one stays in its berth.  False: there is no place. */
+static bool unexp_place(struct sdr_conn *c, struct sdr_unexp *u)
+{
+	bool head = u->f.flags & SDR_REC_F_HEAD;
+	struct sdr_berth *berth;
+
+	if (!head && (u->f.len > SDR_REL_UNEXP_BULK || !sdr_unexp_room(c, u->f.len, true)))
+		return false;
+	if (!unexp_berth(c, u, &berth))
+		return false;
+	if (head) {
+		(void)sdr_head_rx_keep(c, &u->f, berth, &u->brx);
+		return u->brx;
+	}
+	u->payload = malloc(u->f.len);
+	if (u->payload) {
+		sdr_unexp_charge(u, u->f.len);
+		(void)sdr_bulk_rx_new(c,
+				      &(struct sdr_bulk_land){ .op = u->f.op,
+							       .id = u->f.id,
+							       .buf = u->payload,
+							       .len = u->f.len,
+							       .arrived = sdr_deliver_done,
+							       .berth = berth },
+				      &u->brx);
+	} else if (berth) {
+		sdr_berth_end(berth);
+	}
+	return u->brx;
+}
+
 void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 {
 	struct sdr_rel *rel = c->rel;
-	struct sdr_berth *berth;
 	int err;
 
 	c->st.msgs_unexp++;
@@ -209,32 +253,30 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 	sdr_list_add_tail(&u->of_peer, &u->peer->unexp);
 	if (!(u->f.flags & SDR_REC_F_BULK))
 		return;
-	if (u->f.len <= SDR_REL_UNEXP_BULK && sdr_unexp_room(c, u->f.len, true) &&
-	    unexp_berth(c, u, &berth)) {
-		u->payload = malloc(u->f.len);
-		if (u->payload) {
-			sdr_unexp_charge(u, u->f.len);
-			(void)sdr_bulk_rx_new(c,
-					      &(struct sdr_bulk_land){ u->f.op, u->f.id, u->payload,
-								       u->f.len, NULL,
-								       sdr_deliver_done, berth },
-					      &u->brx);
-		} else if (berth) {
-			sdr_berth_end(berth);
-		}
-		if (u->brx) {
-			u->brx->unexp = u;
-			err = sdr_bulk_rx_start(u->brx, &u->f);
-			if (!err)
-				return;
-			sdr_bulk_rx_abort(u->brx); /* it was not reported yet, and will not be */
-			sdr_done_send(c, u->f.id, err);
-			u->brx = NULL;
-			sdr_unexp_end(rel, u, err);
-			return;
-		}
+	if (!unexp_place(c, u)) {
+		unexp_park(c, u);
+		return;
 	}
-	unexp_park(c, u);
+	u->brx->unexp = u;
+	err = sdr_bulk_rx_start(u->brx, &u->f);
+	if (!err)
+		return;
+	sdr_bulk_rx_abort(u->brx); /* it was not reported yet, and will not be */
+	sdr_done_send(c, u->f.id, err);
+	u->brx = NULL;
+	sdr_unexp_end(rel, u, err);
+}
+
+/* Its head goes to whoever takes it; NULL: there is none, or no more. */
+static struct sdr_bulk_rx *unexp_head(struct sdr_unexp *u)
+{
+	struct sdr_bulk_rx *head = u->brx;
+
+	if (!head || !head->kept)
+		return NULL;
+	head->unexp = NULL;
+	u->brx = NULL;
+	return sdr_head_rx_wanted(head) ? head : NULL;
 }
 
 /* An unexpected message goes to a receive posted later. */
@@ -254,25 +296,34 @@ void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rxe 
 			sdr_done_send(u->conn, f.id, err);
 		rxe_filled(rel, rx, u->peer, &f, off, n, err);
 		sdr_unexp_free(rel, u); /* and perhaps the peer */
-	} else if (u->brx) {
+	} else if (u->brx && !u->brx->kept) {
 		/* Still arriving in its bounce buffer. */
 		sdr_unexp_unlist(u);
 		u->rx = rx;
 		u->brx->rx_off = off;
 	} else {
+		struct sdr_bulk_rx *head = unexp_head(u);
 		struct sdr_conn *c = u->conn;
 
 		f.flags &= (uint16_t)~PARKED_NOT;
+		f.flags |= head ? SDR_REC_F_HEAD : 0;
 		sdr_unexp_free(rel, u);
-		if (len > room)
-			sdr_rxe_truncated(c, rx, &f, off);
-		else
-			sdr_rxe_bulk(c, rx, &f, off, false, false);
+		if (len <= room) {
+			sdr_rxe_bulk(c, rx, &f, off, false, head);
+			return;
+		}
+		if (head)
+			sdr_bulk_rx_abort(head);
+		sdr_rxe_truncated(c, rx, &f, off);
 	}
 }
 
 void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u)
 {
+	struct sdr_bulk_rx *head = unexp_head(u);
+
+	if (head)
+		sdr_bulk_rx_abort(head);
 	if (u->brx) {
 		/* Let it arrive; it is not delivered. */
 		sdr_unexp_unlist(u);

@@ -13,7 +13,7 @@ void sdr_deliver_done(struct sdr_bulk_rx *b); /* bulk of a message is complete *
 void sdr_rxe_truncated(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f,
 		       uint64_t off);
 void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f,
-		  uint64_t off, bool expected, bool has_msn);
+		  uint64_t off, bool expected, struct sdr_bulk_rx *kept);
 void sdr_rxe_deliver(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f);
 void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u);
 void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rxe *rx);

@@ -40,8 +40,12 @@ static void read_landed(struct sdr_bulk_rx *b)
 
 static int read_land_in(struct sdr_op *op, uint8_t *to, const struct sdr_mem *mem)
 {
-	struct sdr_bulk_land l = { SDR_REC_READ_RSP, op->wire_id, to, op->len, mem,
-				   read_landed,	     NULL };
+	struct sdr_bulk_land l = { .op = SDR_REC_READ_RSP,
+				   .id = op->wire_id,
+				   .buf = to,
+				   .len = op->len,
+				   .mem = mem,
+				   .arrived = read_landed };
 	int err = to ? sdr_bulk_rx_new(op->conn, &l, &op->brx) : SDR_REL_ERR_NOMEM;
 
 	if (!err)

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "rel/bulk/sdr_head_rx.h"
 #include "rel/conn/sdr_rec.h"
 #include "sdr_deliver.h"
 #include "sdr_follow.h"
@@ -74,6 +75,7 @@ static void write_done(struct sdr_bulk_rx *b)
 static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_rel *rel = c->rel;
+	uint64_t head = f->flags & SDR_REC_F_HEAD ? f->head : 0;
 	bool bulk = f->flags & SDR_REC_F_BULK;
 	struct sdr_berth *berth = NULL;
 	struct sdr_bulk_rx *b;
@@ -86,7 +88,7 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		      : -EINVAL;
 	if (ret) {
 		if (f->flags & SDR_REC_F_BULK)
-			sdr_bulk_rx_skip(c, f, f->len);
+			sdr_bulk_rx_skip(c, f, sdr_rec_bulk(f));
 		sdr_done_send(c, f->id, SDR_REL_ERR_KEY);
 		sdr_follow_over(c, f);
 		return;
@@ -105,15 +107,16 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		if (!sdr_conn_live(c))
 			return;
 		bulk = false; /* it is as if only announced */
+		head = 0;
 	}
-	err = sdr_bulk_rx_new(c,
-			      &(struct sdr_bulk_land){ SDR_REC_WRITE, f->id, va, f->len,
-						       sdr_remote_mem(rel, region), write_done,
-						       berth },
-			      &b);
+	err = sdr_head_rx_land(c,
+			       &(struct sdr_bulk_land){ SDR_REC_WRITE, f->id, va, f->len,
+							sdr_remote_mem(rel, region), write_done,
+							berth, head },
+			       &b);
 	if (err) {
 		if (bulk)
-			sdr_bulk_rx_skip(c, f, f->len);
+			sdr_bulk_rx_skip(c, f, sdr_rec_bulk(f));
 		sdr_done_send(c, f->id, err);
 		sdr_follow_over(c, f);
 		return;
@@ -127,12 +130,13 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	b->turn = f->turn;
 	if (b->leads && !sdr_bulk_rx_name(b))
 		return;
-	if (!bulk) {
-		(void)sdr_bulk_rx_cts(b, true);
-	} else if ((err = sdr_bulk_rx_start(b, f))) {
+	err = bulk ? sdr_bulk_rx_start(b->head ? b->head : b, f) : SDR_REL_OK;
+	if (err) {
 		sdr_bulk_rx_abort(b);
 		sdr_done_send(c, f->id, err);
 		sdr_follow_over(c, f);
+	} else if (!b->has_msn) {
+		(void)sdr_bulk_rx_cts(b, true);
 	}
 }
 

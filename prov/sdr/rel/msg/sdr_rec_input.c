@@ -157,7 +157,7 @@ const struct sdr_rec_kind sdr_rec_kind_berth = {
 static bool rec_numbers(struct sdr_conn *c, const struct sdr_rec_kind *k,
 			const struct sdr_frame_rec *f)
 {
-	uint64_t len = f->len;
+	uint64_t len = sdr_rec_bulk(f);
 
 	if (!(f->flags & SDR_REC_F_BULK) || (k->numbers && !k->numbers(c, f, &len)))
 		return true;

@@ -21,7 +21,7 @@ struct sdr_unexp {
 	bool complete; /* all bytes are in payload */
 	bool claimed;
 	void *claim_ctx;
-	struct sdr_bulk_rx *brx; /* bulk under way into payload */
+	struct sdr_bulk_rx *brx; /* bulk under way into payload, or its head, in a berth (kept) */
 	struct sdr_rxe *rx;	 /* matched meanwhile: gets the bytes when they are complete */
 	bool dropped;		 /* discarded meanwhile */
 	void *mark; /* what it is known by to those who have the receives; NULL: not, or no more */

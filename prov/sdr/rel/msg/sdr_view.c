@@ -30,19 +30,13 @@
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-static void view_fill(struct sdr_rel_view *v, const struct sdr_bulk_rx *b)
+/* What has come of b, whose first byte is number `at`. */
+static void view_add(struct sdr_units *u, const struct sdr_bulk_rx *b, uint64_t at)
 {
 	const struct sdr_list *l = b->segs.next;
-	struct sdr_units u = { .len = b->len,
-			       .unit = v->unit ? v->unit : b->shape->mtu,
-			       .first = v->first,
-			       .bits = v->bits,
-			       .words = v->words };
 	const struct sdr_rcv_state *st;
 	struct sdr_plan_msg m;
 
-	if (v->bits)
-		memset(v->bits, 0, v->words * sizeof(*v->bits));
 	for (uint32_t i = 0; i < b->bound; i++) {
 		const struct sdr_seg_rx *s =
 			l == &b->segs ? NULL : sdr_container(l, struct sdr_seg_rx, link);
@@ -56,12 +50,32 @@ static void view_fill(struct sdr_rel_view *v, const struct sdr_bulk_rx *b)
 			continue;
 		st = s ? sdr_recv_state(s->h) : NULL;
 		if (st)
-			sdr_units_packets(&u, st->pkt_bits, st->npkts, b->shape->mtu, m.off, m.len);
+			sdr_units_packets(u, st->pkt_bits, st->npkts, b->shape->mtu, at + m.off,
+					  m.len);
 		else
-			sdr_units_add(&u, m.off, m.off + m.len);
+			sdr_units_add(u, at + m.off, at + m.off + m.len);
 	}
-	sdr_units_end(&u);
 	SDR_ASSERT(l == &b->segs);
+}
+
+static void view_fill(struct sdr_rel_view *v, const struct sdr_bulk_rx *b)
+{
+	uint32_t mtu = b->has_msn ? b->shape->mtu : b->conn->shape->mtu;
+	struct sdr_units u = { .len = b->len,
+			       .unit = v->unit ? v->unit : mtu,
+			       .first = v->first,
+			       .bits = v->bits,
+			       .words = v->words };
+
+	if (v->bits)
+		memset(v->bits, 0, v->words * sizeof(*v->bits));
+	if (b->head)
+		view_add(&u, b->head, 0);
+	else if (b->head_len)
+		sdr_units_add(&u, 0, b->head_len);
+	if (b->has_msn)
+		view_add(&u, b, b->head_len);
+	sdr_units_end(&u);
 	v->unit = u.unit;
 	v->buf = b->buf;
 	v->len = b->len;
@@ -75,9 +89,9 @@ static int view_bulk(struct sdr_rel_view *v, struct sdr_bulk_rx *b, bool elsewhe
 {
 	if (elsewhere || b->mem)
 		return -ENODATA;
-	if (!b->has_msn) /* announced: it has not begun */
+	if (!b->has_msn && !b->head_len) /* announced: it has not begun */
 		return -EAGAIN;
-	if (b->berth && !sdr_seg_rx_settle(b))
+	if ((b->berth && !sdr_seg_rx_settle(b)) || (b->head && !sdr_seg_rx_settle(b->head)))
 		return -ENODATA;
 	view_fill(v, b);
 	return 0;
