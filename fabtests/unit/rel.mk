@@ -12,6 +12,7 @@ UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_
 UNIT_TESTS += test_rel_shape test_rel_path test_rel_ecn test_rel_ceiling test_rel_probe
 UNIT_TESTS += test_rel_seal test_rel_future test_rel_move test_rel_nat
 UNIT_TESTS += test_rel_berth test_rel_berth_parity test_rel_keyed test_rel_keyed_bad
+UNIT_TESTS += test_rel_head test_rel_head_end
 UNIT_TESTS += test_rel_code test_rel_code_ways test_rel_code_bad test_rel_decode
 UNIT_TESTS += test_rel_order test_rel_order_bad test_rel_view
 
@@ -97,6 +98,10 @@ test_rel_seal_SOURCES = fabtests/unit/test_rel_seal.c
 test_rel_seal_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_berth_SOURCES = fabtests/unit/test_rel_berth.c
 test_rel_berth_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_head_SOURCES = fabtests/unit/test_rel_head.c fabtests/unit/test_rel_head.h
+test_rel_head_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_head_end_SOURCES = fabtests/unit/test_rel_head_end.c fabtests/unit/test_rel_head.h
+test_rel_head_end_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_berth_parity_SOURCES = \
 	fabtests/unit/test_rel_berth_parity.c fabtests/unit/test_rel_code_util.h $(FEC_PASS)
 test_rel_berth_parity_LDADD = $(SDR_BED_UNIT_LIBS)

@@ -179,7 +179,7 @@ static void berth__a_transfer_of_several_segments(void **state)
 	}
 }
 
-/* A peer of another version, a near one, one whose transfers are too long: it is as ever. */
+/* A peer of another version, a near one, one that knows no heads and sends too much: as ever. */
 static void berth__none_for_those_that_do_without(void **state)
 {
 	(void)state;
@@ -194,6 +194,8 @@ static void berth__none_for_those_that_do_without(void **state)
 		bed_boot(b);
 		if (how == 0)
 			b->node[0].ep->rel->features &= ~SDR_FEATURE_BERTH;
+		if (how == 2)
+			b->node[0].ep->rel->features &= ~SDR_FEATURE_HEAD;
 		bed_warm(b, 0, 1);
 		berth_send(b, 0, len, 1);
 		bed_run(b, 2 * BED_RTT);

@@ -28,7 +28,8 @@ static void device_writes(void *user)
 	sdr_sim_node_write(l->b->w, 1);
 }
 
-static struct lab *berth_lab(uint8_t key, uint64_t job_ns)
+/* heads: of what is too long for a berth the head comes to one. */
+static struct lab *berth_lab(uint8_t key, uint64_t job_ns, bool heads)
 {
 	struct lab *l = lab_new(&sdr_scheme_ec);
 
@@ -40,7 +41,11 @@ static struct lab *berth_lab(uint8_t key, uint64_t job_ns)
 		l->b->cfg[i].ec_m = 4;
 		l->b->cfg[i].decode_lend = job_ns ? 1 : UINT64_MAX;
 	}
-	lab_boot(l);
+	bed_boot(l->b);
+	if (!heads)
+		l->b->node[0].ep->rel->features &= ~SDR_FEATURE_HEAD;
+	bed_warm(l->b, 0, 1);
+	l->b->filter = lab_filter;
 	return l;
 }
 
@@ -53,14 +58,19 @@ static void lose_late(struct lab *l, uint64_t late)
 }
 
 /* Of len bytes each: the first waits for a key, those that follow have berths. */
-static struct lab *berth_open(uint8_t key, uint64_t len, uint64_t job_ns)
+static struct lab *berth_open_for(uint8_t key, uint64_t len, uint64_t job_ns, bool heads)
 {
-	struct lab *l = berth_lab(key, job_ns);
+	struct lab *l = berth_lab(key, job_ns, heads);
 
 	lab_move(l, 0, len, 3, NULL);
 	bed_run(l->b, 3 * BED_RTT);
 	assert_int_equal(bed_conn(l->b, 0, 1)->bulk->tx.nkeys, SDR_BERTHS_FIRST);
 	return l;
+}
+
+static struct lab *berth_open(uint8_t key, uint64_t len, uint64_t job_ns)
+{
+	return berth_open_for(key, len, job_ns, false);
 }
 
 static void berth_close(struct lab *l)
@@ -107,22 +117,24 @@ static void move(struct lab *l, enum way way, uint64_t len, uint32_t seed)
 
 /*
  * Behind the data in their berth, or, where these have their place already (a read) or are too long
- * for one, in a berth for itself.
+ * for one, in a berth for itself; or the one for the head, the other for the rest.
  */
 static void late__between_two_sources_of_a_symbol(void **state)
 {
 	(void)state;
 	for (uint8_t key = 1; key < KEYS; key++) {
-		for (int way = 0; way < 2 * WAYS; way++) {
+		for (int way = 0; way < 3 * WAYS; way++) {
 			uint64_t len = way < WAYS ? MIB : LONG;
-			struct lab *l = berth_open(key, len, 0);
+			bool heads = way >= 2 * WAYS;
+			struct lab *l = berth_open_for(key, len, 0, heads);
 			unsigned long passes = fec_passes();
 
 			lose_late(l, 4 * BED_RTT);
 			move(l, way % WAYS, len, 5);
 			assert_true(l->lost_data >= 48 && fec_passes() > passes + 10);
 			assert_true(bed_stats(l->b, 0).chunks_fec > 0);
-			assert_int_equal(bed_stats(l->b, 1).berths_rx, way < 2);
+			assert_int_equal(bed_stats(l->b, 1).berths_rx,
+					 way % WAYS != READ && (way < WAYS || heads));
 			berth_close(l);
 		}
 	}
@@ -254,11 +266,11 @@ static void berth__none_no_parity(void **state)
 static void berth__any_datagram_may_be_lost(void **state)
 {
 	(void)state;
-	for (uint32_t i = 0; i < 24; i++) {
-		struct lab *l = berth_open((uint8_t)(1 + i % 2), MIB, 0);
+	for (uint32_t i = 0; i < 48; i++) {
 		uint64_t len = i / 2 % 2 ? LONG : MIB;
+		struct lab *l = berth_open_for((uint8_t)(1 + i % 2), MIB, 0, i >= 24);
 		struct bed_rule *rule =
-			bed_drop(l->b, i / 4 % 2, BED_REC | BED_END | BED_COMPLETE, i / 8, 1);
+			bed_drop(l->b, i / 4 % 2, BED_REC | BED_END | BED_COMPLETE, i / 8 % 3, 1);
 
 		lose_late(l, 3 * MS);
 		for (uint32_t k = 0; k < 4; k++)
@@ -271,7 +283,7 @@ static void berth__any_datagram_may_be_lost(void **state)
 /* What is in them stays within what the endpoint may hand out, and a peer may have. */
 static void berth__within_the_bounds(void **state)
 {
-	struct lab *l = berth_lab(SDR_SIM_RKEYED_MR, 0);
+	struct lab *l = berth_lab(SDR_SIM_RKEYED_MR, 0, true);
 	struct bed *b = l->b;
 	struct sdr_scratch *room;
 

@@ -99,7 +99,8 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->secret[0] = attr->rand[2];
 	rel->secret[1] = attr->rand[3];
 	rel->hash_key = attr->rand[2] ^ attr->rand[3];
-	rel->features |= SDR_FEATURE_PATHS | SDR_FEATURE_ORDER | SDR_FEATURE_BERTH;
+	rel->features |=
+		SDR_FEATURE_PATHS | SDR_FEATURE_ORDER | SDR_FEATURE_BERTH | SDR_FEATURE_HEAD;
 	rel->features |= rel->cbs->call ? SDR_FEATURE_CALL : 0;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ /* as elements travel */
 	rel->features |= SDR_FEATURE_ATOMIC;

@@ -4,7 +4,8 @@
  * How a transfer travels: which segments, which parity, by the scheme of the settings.
  *
  * A decision is made once, when a transfer gets its message numbers, and travels in its record.  A
- * peer that takes no parity at all (codes 0) gets none, and an rkeyed one what fits a berth.  What
+ * peer that takes no parity at all (codes 0) gets none, and an rkeyed one what fits a berth.  The
+ * head of a transfer and the rest of it have a plan each, as if they were two.  What
  * schemes share stands here: a plan without parity, the length of a segment whose parity fits a
  * message, and the codes, which are made once and kept.
  */
@@ -12,6 +13,8 @@
 #include "model/sdr_choice_layout.h"
 #include "sdr_policy.h"
 #include "sdr_scheme.h"
+
+#define HEAD_UNIT 4096u /* bytes: what lies behind a head begins with a page */
 
 int sdr_policy_plain(const struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 {
@@ -53,6 +56,21 @@ int sdr_policy_plan_berth(struct sdr_conn *c, uint64_t len, uint64_t berth, bool
 	c->st.choice_parity += plan->code.kind != 0;
 	c->st.choice_sr += plan->code.kind == 0;
 	return SDR_REL_OK;
+}
+
+int sdr_policy_plan_head(struct sdr_conn *c, uint64_t len, uint64_t berth, struct sdr_plan *plan)
+{
+	const struct sdr_scheme_ops *ops = c->bulk->scheme;
+	uint64_t head = berth < SDR_BERTH_MAX ? berth : SDR_BERTH_MAX;
+	/* Where the whole would have some; elsewhere a repair comes while the rest still leaves. */
+	bool coded = ops->plan && c->codes.kinds && !ops->plan(c, len, plan) && plan->code.kind &&
+		     plan->code.from < head;
+
+	if (coded)
+		head = berth / 3 * 2;
+	head -= head % HEAD_UNIT;
+	SDR_ASSERT(head && head < len);
+	return sdr_policy_plan_berth(c, head, coded ? berth : 0, true, plan);
 }
 
 uint32_t sdr_policy_parity(struct sdr_conn *c, uint64_t len, const struct sdr_code *g)

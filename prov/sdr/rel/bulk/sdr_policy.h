@@ -18,6 +18,11 @@ int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan);
  */
 int sdr_policy_plan_berth(struct sdr_conn *c, uint64_t len, uint64_t berth, bool data,
 			  struct sdr_plan *plan);
+/*
+ * Of a longer transfer to an rkeyed peer as much as this berth holds, from its first byte on:
+ * plan->len.
+ */
+int sdr_policy_plan_head(struct sdr_conn *c, uint64_t len, uint64_t berth, struct sdr_plan *plan);
 /* Without parity; enum sdr_rel_err. */
 int sdr_policy_plain(const struct sdr_conn *c, uint64_t len, struct sdr_plan *plan);
 /*

@@ -34,6 +34,8 @@ static void op_books(struct sdr_books *k, const struct sdr_op *op, struct op_wal
 	SDR_BOOK(k, op->conn == c && op->peer == c->peer && op->rec.op == op);
 	SDR_BOOK(k, sdr_idtab_get(&c->rel->msg->ids, op->id) == op);
 	SDR_BOOK(k, !op->btx || (op->btx->op == op && op->btx->conn == c && !op->data_out));
+	SDR_BOOK(k, !op->head || (op->head->op == op && op->head_len && !op->data_out));
+	SDR_BOOK(k, !op->head_len || op->head_len < op->len);
 	SDR_BOOK(k, !op->brx || (op->brx->read == op && op->kind->asks && !op->data_in));
 	SDR_BOOK(k, !op->bind || op->bind->op == op);
 	SDR_BOOK(k, !op->done || !op->kind->served);
@@ -85,7 +87,8 @@ static void ops_books(struct sdr_books *k, const struct sdr_conn *c, uint32_t al
 		const struct sdr_op *op = sdr_container(l, struct sdr_op, link);
 
 		op_books(k, op, &w, s);
-		SDR_BOOK(k, !op->rec.sent && !op->btx && !op->bind); /* has not started */
+		SDR_BOOK(k,
+			 !op->rec.sent && !op->btx && !op->head && !op->bind); /* has not started */
 	}
 	sdr_list_each(l, &c->msg->cts_wait)
 		waiting++;

@@ -6,7 +6,8 @@
  * What fits a datagram travels inside its record; the rest is bulk: the record announces (and
  * binds) it and the data follow at once, or, where the operation's kind says so, when the peer's
  * CTS has come: so to an rkeyed peer, which alone says under which key its bytes may be written,
- * unless it has handed one out ahead (sdr_berth_tx.c).  An operation that wants message numbers
+ * unless it has handed one out ahead (sdr_berth_tx.c): if that is not for all of them, what is
+ * behind the head waits.  An operation that wants message numbers
  * beyond the peer's credit waits for credit. When it ends is its kind's to say (sdr_op_kind.h).
  * Operations behind a fence, or posted while the handshake runs, are held back in order.  Those
  * that keep their order otherwise are not, but have turns (sdr_order.c).
@@ -185,23 +186,26 @@ size_t sdr_op_rec_gather(const struct sdr_rec *r, uint8_t *p)
 
 void sdr_op_rec_written(struct sdr_conn *c, struct sdr_rec *r)
 {
+	struct sdr_bulk_tx *b = sdr_op_bulk_of(r->op, r);
+
 	if (sdr_rec_is_request(&r->f)) {
 		r->op->asked = true;
 		c->msg->nasked++;
 	}
-	if (r->op->btx && (r->f.flags & SDR_REC_F_BULK)) {
-		r->op->btx->rec = r;
-		sdr_bulk_announced(r->op->btx);
+	if (b) {
+		b->rec = r;
+		sdr_bulk_announced(b);
 	}
 }
 
 void sdr_op_rec_acked(struct sdr_conn *c, struct sdr_rec *r)
 {
 	struct sdr_op *op = r->op;
+	struct sdr_bulk_tx *b = sdr_op_bulk_of(op, r);
 
 	SDR_ASSERT(r->acked && (r == &op->rec || r == op->bind));
-	if (op->btx && op->btx->rec == r)
-		op->btx->rec = NULL;
+	if (b && b->rec == r)
+		b->rec = NULL;
 	if (r == &op->rec) {
 		sdr_op_advance(op);
 		return;
@@ -224,18 +228,33 @@ static void op_bulk_or_wait(struct sdr_op *op, bool waits)
 	sdr_op_release_credit(c);
 }
 
-/* Its bytes lie where the record said: it came, in whichever copy. */
+/* Some of its bytes lie where the record said: it came, in whichever copy.  All of them? */
 static void op_delivered(struct sdr_op *op)
 {
-	SDR_ASSERT(op->btx && !op->data_out);
-	op->btx = NULL;
-	op->data_out = true;
+	SDR_ASSERT(!op->data_out);
 	sdr_rec_detach(op->conn, &op->rec);
+	if (op->head || op->btx || op->waiting || !sdr_list_empty(&op->credit))
+		return;
+	op->data_out = true;
 	sdr_op_advance(op);
+}
+
+static void op_head_delivered(struct sdr_op *op)
+{
+	op->head = NULL;
+	op_delivered(op);
+}
+
+static void op_btx_delivered(struct sdr_op *op)
+{
+	op->btx = NULL;
+	op_delivered(op);
 }
 
 void sdr_op_release_credit(struct sdr_conn *c)
 {
+	static const struct sdr_op_bulk_done done = { op_head_delivered, op_btx_delivered };
+
 	while (!sdr_list_empty(&c->msg->cts_wait)) {
 		struct sdr_op *op = sdr_container(c->msg->cts_wait.next, struct sdr_op, credit);
 		int err;
@@ -244,7 +263,7 @@ void sdr_op_release_credit(struct sdr_conn *c)
 		if (!sdr_bulk_tx_credit(c))
 			return;
 		sdr_list_del(&op->credit);
-		err = sdr_op_bulk_start(op, op_delivered);
+		err = sdr_op_bulk_start(op, &done);
 		if (err)
 			sdr_op_abandon(op, err);
 	}

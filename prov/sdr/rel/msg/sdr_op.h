@@ -34,7 +34,7 @@ struct sdr_op {
 	bool data_in;		  /* READ, FETCH_ATOMIC: bytes are here */
 	bool voided;		  /* came to nothing: over when its record has arrived */
 	bool leads;		  /* served: the peer's turn `turn` is over when it ends */
-	bool waiting;		  /* announced without data: CTS awaited */
+	bool waiting;		  /* announced without data, or all of it: CTS awaited */
 	bool asked;		  /* counts in conn->nasked */
 	bool stranger;		  /* READ_SERVE: counts in rel->nanswers_strangers */
 	uint32_t id;		  /* ours */
@@ -53,7 +53,12 @@ struct sdr_op {
 	struct sdr_rec rec;
 	struct sdr_rec *bind;	/* its BIND record, while under way */
 	struct sdr_list credit; /* conn->cts_wait: wants message numbers for its bulk */
-	struct sdr_bulk_tx *btx;
+	/*
+	 * Its bytes on their way.  Where only the head had a key when it began (head_len bytes of
+	 * it; 0: not so), btx is the rest, once that has begun.
+	 */
+	struct sdr_bulk_tx *btx, *head;
+	uint64_t head_len;
 	struct sdr_bulk_rx *brx;  /* READ: its data coming in */
 	struct sdr_remote remote; /* READ_SERVE: the region it reads */
 	bool rkeyed;		  /* va, rkey are valid */
@@ -76,12 +81,17 @@ struct sdr_op *sdr_op_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
 void sdr_op_unserve(struct sdr_op *op);
 void sdr_op_report(struct sdr_op *op, int err, int prov_err); /* once */
 void sdr_op_bulk_abort(struct sdr_op *op);		      /* if there is any */
-/* To an rkeyed peer: its bulk may leave at once, for there is a key. */
+/* To an rkeyed peer: its bulk, or the head of it, may leave at once, for there is a key. */
 bool sdr_op_berth(struct sdr_op *op);
 /* One that was not named yet is for others. */
 void sdr_op_berth_leave(struct sdr_op *op);
-/* There is credit: its bulk gets its numbers.  done: of it; enum sdr_rel_err. */
-int sdr_op_bulk_start(struct sdr_op *op, void (*done)(struct sdr_op *op));
+/* There is credit: its bulk, or the head of it, gets its numbers; enum sdr_rel_err. */
+struct sdr_op_bulk_done {
+	void (*head)(struct sdr_op *op), (*btx)(struct sdr_op *op);
+};
+int sdr_op_bulk_start(struct sdr_op *op, const struct sdr_op_bulk_done *done);
+/* Which of them this record of its announces.  NULL: none any more. */
+struct sdr_bulk_tx *sdr_op_bulk_of(const struct sdr_op *op, const struct sdr_rec *r);
 /* What its records do, see sdr_conn_ops.h. */
 size_t sdr_op_rec_gather(const struct sdr_rec *r, uint8_t *p);
 void sdr_op_rec_written(struct sdr_conn *c, struct sdr_rec *r);

@@ -6,7 +6,7 @@
  * One ends when its record is acknowledged, its bulk delivered, and with DELIVERY the receiver's
  * DONE is here.  Its bulk follows its record at once, except to a peer whose last rendezvous met no
  * posted receive, and to an rkeyed one whose key is not here: there it is announced, and waits for
- * CTS.  So it is where it must follow a bulk.
+ * CTS, all but its head where there is a key for that.  So it is where it must follow a bulk.
  */
 #include "sdr_match.h"
 #include "sdr_op.h"
@@ -40,7 +40,9 @@ static bool message_waits(const struct sdr_op *op)
 /* The receiver is done with it, whatever of it is still under way. */
 static void message_done(struct sdr_op *op, int status)
 {
-	if (op->btx && !status && op->btx->opened == op->btx->plan.nmsgs) {
+	if (op->head && op->btx && !status && op->head->opened == op->head->plan.nmsgs)
+		sdr_bulk_tx_delivered(op->head);
+	if (op->btx && !op->head && !status && op->btx->opened == op->btx->plan.nmsgs) {
 		/* ends the operation when nothing else is missing */
 		sdr_bulk_tx_delivered(op->btx);
 		return;

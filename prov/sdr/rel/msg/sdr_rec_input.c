@@ -43,6 +43,7 @@ static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_op *op = sdr_op_find(c, f->id);
+	bool rest = f->flags & SDR_REC_F_HEAD;
 
 	if (!op || !op->kind->waits)
 		return;
@@ -52,6 +53,9 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	 */
 	if (!(op->rec.f.flags & SDR_REC_F_LEN) || !op->rec.sent || op->data_out || op->got_done ||
 	    op->bind || (!op->kind->ordered && !op->waiting && !op->berth))
+		return;
+	/* Once its rest has begun there is nothing more to ask for. */
+	if ((op->head_len && !op->waiting) || (rest && f->head != op->head_len))
 		return;
 	if (!sdr_op_key_expected(c, f, true)) {
 		c->st.pkts_bad++;
@@ -66,9 +70,12 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 			false; /* the receive was waiting for us: start at once next time */
 	/*
 	 * Records may overtake each other: a CTS for a bulk under way says that its PARK is still
-	 * to come.
+	 * to come; likewise one for everything while its head is.
 	 */
-	sdr_op_bulk_abort(op);
+	if (!rest) {
+		sdr_op_bulk_abort(op);
+		op->head_len = 0;
+	}
 	op->waiting = false;
 	sdr_list_del(&op->credit);
 	sdr_list_add_tail(&op->credit, &c->msg->cts_wait);
@@ -78,19 +85,21 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_op *op = sdr_op_find(c, f->id);
+	const struct sdr_bulk_tx *b = !op ? NULL : op->head_len ? op->head : op->btx;
 
-	if (!op || !op->btx || op->got_done || !(f->flags & SDR_REC_F_BULK) ||
-	    op->btx->msn != f->msn)
+	if (!b || op->got_done || !(f->flags & SDR_REC_F_BULK) || b->msn != f->msn)
 		return;
 	/*
 	 * Only a message may be parked, and what went to a berth that is not there any more; other
 	 * data a peer with keys requested itself.
 	 */
-	if (!op->berth && (!op->kind->ordered || sdr_qp_peer_rkeyed(c->shape->qp))) {
+	if ((op->head_len && !op->waiting) ||
+	    (!op->berth && (!op->kind->ordered || sdr_qp_peer_rkeyed(c->shape->qp)))) {
 		c->st.pkts_bad++;
 		return;
 	}
 	sdr_op_bulk_abort(op);
+	op->head_len = 0;
 	op->waiting = true;
 	c->msg->rnr_mode |= op->kind->ordered;
 }
