@@ -70,7 +70,8 @@ static void check_limits(const struct liar *l, const struct sdr_rel *rel)
 			   c->bulk->rx.nwrites, c->rec.n);
 	}
 	LIAR_CHECK(rel->bulk->brx_pool.used <= validated * SDR_CONN_SERVES_MAX + 2 * LIAR_DEPTH +
-						       rel->msg->unexp_pool.used,
+						       rel->msg->unexp_pool.used +
+						       rel->bulk->berths.pool.used,
 		   "L4: %u transfers in", rel->bulk->brx_pool.used);
 	LIAR_CHECK(rel->msg->rx_pool.used <= LIAR_DEPTH && rel->msg->nops <= LIAR_DEPTH,
 		   "L4: operations");

@@ -385,6 +385,21 @@ static void rec_berth(struct liar *l, const struct sdr_conn *c, struct sdr_frame
 		return;
 	f->flags |= SDR_REC_F_BERTH;
 	f->berth = liar_one_in(l->d, 24) ? liar_bits32(l) : next - 1 - liar_below(l->d, 4);
+	if (f->op > SDR_REC_WRITE || f->len < 2 || liar_one_in(l->d, 2))
+		return;
+	f->flags |= SDR_REC_F_HEAD;
+	f->head = 1 + liar_below(l->d, f->len > 1 << 16 ? 1 << 16 : f->len - 1);
+}
+
+static void rec_rest(struct liar *l, struct sdr_conn *c, struct sdr_frame_rec *f)
+{
+	const struct sdr_op *o = liar_op_pick(l, c);
+
+	if (!(f->flags & SDR_REC_F_KEY) || !o || !(o->head_len || liar_one_in(l->d, 8)))
+		return;
+	f->id = o->wire_id;
+	f->flags |= SDR_REC_F_HEAD;
+	f->head = o->head_len && !liar_one_in(l->d, 8) ? o->head_len : 1000;
 }
 
 struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t op)
@@ -425,6 +440,7 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 			f.flags |= SDR_REC_F_KEY;
 		if (liar_one_in(l->d, 2))
 			f.flags |= SDR_REC_F_STATUS;
+		rec_rest(l, c, &f);
 		break;
 	case SDR_REC_PARK:
 		f.flags = SDR_REC_F_BULK;
@@ -455,7 +471,7 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 	if (op == SDR_REC_BIND && (b = liar_brx_pick(l, c)) && !liar_one_in(l->d, 6)) {
 		f.id = b->id;
 		if (!liar_one_in(l->d, 6))
-			f.len = b->len;
+			f.len = sdr_bulk_rx_len(b);
 	}
 	if (f.flags & SDR_REC_F_RMA)
 		draw_rma(l, &f);
@@ -467,9 +483,9 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 		const struct sdr_op *o = op == SDR_REC_PARK ? liar_op_pick(l, c) : NULL;
 
 		f.msn = liar_msn_in(l, c);
-		if (o && o->btx) {
+		if (o && (o->btx || o->head)) {
 			f.id = o->wire_id;
-			f.msn = o->btx->msn;
+			f.msn = o->head ? o->head->msn : o->btx->msn;
 		}
 	}
 	if (f.flags & SDR_REC_F_CODE)
@@ -479,6 +495,6 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 	rec_turn(l, c, &f);
 	rec_berth(l, c, &f);
 	if (liar_wild(l) && !l->strict && liar_one_in(l->d, 3))
-		f.flags ^= (uint16_t)(1u << liar_below(l->d, 13));
+		f.flags ^= (uint16_t)(1u << liar_below(l->d, 14));
 	return f;
 }

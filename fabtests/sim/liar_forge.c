@@ -261,6 +261,8 @@ static void forge_data(struct liar *l)
 		return;
 	msn = liar_msn_in(l, c);
 	b = liar_brx_pick(l, c);
+	if (b && b->head && liar_one_in(l->d, 2))
+		b = b->head;
 	if (b && b->has_msn && liar_one_in(l->d, 2))
 		msn = b->msn + liar_below(l->d, b->plan.nmsgs < 64 ? b->plan.nmsgs : 64);
 	ids = sdr_qp_ids(c->shape->qp);
@@ -273,9 +275,11 @@ static void forge_data(struct liar *l)
 	tx.w.epoch = msn / ids / own->shape->qp->generations + (liar_one_in(l->d, 16) ? 1 : 0);
 	tx.w.first = liar_below(l->d, liar_one_in(l->d, 3) ? 4096 : 4);
 	if (b && (sdr_qp_rkeyed(c->shape->qp) || liar_one_in(l->d, 16))) {
+		const struct sdr_uc_grant *g = b->berth ? &b->berth->grant : &b->grant;
+
 		tx.flags = SDR_UC_F_RKEYED;
-		tx.w.va = b->grant.va + (liar_one_in(l->d, 8) ? liar_bits32(l) : 0);
-		tx.w.rkey = b->grant.rkey + (liar_one_in(l->d, 16) ? 1 : 0);
+		tx.w.va = g->va + (liar_one_in(l->d, 8) ? liar_bits32(l) : 0);
+		tx.w.rkey = g->rkey + (liar_one_in(l->d, 16) ? 1 : 0);
 	}
 	if (sdr_qp_rkeyed(c->shape->qp) && !sdr_list_empty(&c->bulk->rx.berths.idle) &&
 	    liar_one_in(l->d, 3)) {

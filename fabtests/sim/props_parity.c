@@ -4,7 +4,8 @@
  * Devices that get parity: transfers that are worth it, over paths that are long enough for keys
  * ahead, on which packets overtake each other by much.  So data come late when parity has replaced
  * them, and what is late may be written by a device at any pass over symbols, in the middle of a
- * decoding.
+ * decoding.  In seeds for heads their berths are short, so that only the head of a transfer comes
+ * to one (rel/bulk/sdr_head_rx.c).
  */
 #include "base/sdr_rand.h"
 #include "fec/sdr_code.h"
@@ -23,8 +24,11 @@ void props_parity_draw(struct props_parity *pp, struct simnet_cfg *c)
 								&sdr_scheme_auto };
 	static const uint64_t delay_us[] = { 600, 2000, 12500, 25000 };
 	static const uint32_t chunk[] = { 1, 4096, 16384 };
+	static const uint64_t room[] = { 256u << 10, 512u << 10, 1u << 20, 2u << 20 };
 
-	*pp = (struct props_parity){ .on = c->seed & PROPS_PARITY_SEED, .rng = c->seed ^ 0xbe57 };
+	*pp = (struct props_parity){ .on = c->seed & (PROPS_PARITY_SEED | PROPS_HEADS_SEED),
+				     .heads = c->seed & PROPS_HEADS_SEED,
+				     .rng = c->seed ^ 0xbe57 };
 	if (!pp->on)
 		return;
 	for (uint32_t i = 0; i < c->nodes; i++)
@@ -38,6 +42,11 @@ void props_parity_draw(struct props_parity *pp, struct simnet_cfg *c)
 	c->rel.ec_m = (uint16_t)(4 << below(pp, 3));
 	c->rel.max_overhead = 1;
 	c->rel.chunk = chunk[below(pp, 3)];
+	if (!pp->heads)
+		return;
+	c->rel.berths = room[below(pp, 4)];
+	if (!(c->seed & PROPS_PARITY_SEED))
+		c->rel.scheme = &sdr_scheme_sr;
 }
 
 uint32_t props_parity_sizes(const struct props_parity *pp, uint64_t *sizes)
@@ -60,6 +69,8 @@ void props_parity_set(struct props_parity *pp, struct sdr_sim_link *l)
 	l->reorder = (double)(1 + below(pp, 20)) / 100;
 	l->reorder_ns = l->delay_ns * (1 + below(pp, 12)) / 4;
 	l->dup = below(pp, 2) ? 0.01 : 0;
+	/* long runs of small packets: one wake-up for each that a queue takes is no fault */
+	l->block &= !pp->heads;
 }
 
 void props_parity_pass(struct props_parity *pp, struct simnet *sn)

@@ -8,9 +8,11 @@
 
 /* seeds with this bit have devices that get parity */
 #define PROPS_PARITY_SEED (1ull << 33)
+/* with this one, berths that hold the heads of transfers only: with or without parity */
+#define PROPS_HEADS_SEED (1ull << 34)
 
 struct props_parity {
-	bool on;
+	bool on, heads;
 	uint64_t rng;	/* of its own */
 	uint64_t early; /* times that devices wrote what was under way to them */
 };

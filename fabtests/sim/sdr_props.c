@@ -5,8 +5,8 @@
  * program of operations; then the network heals, everything must complete, and the bench must have
  * nothing to object.
  *
- *   sdr_props [--seed N] [--first N] [--count M] [--paths] [--parity] [--twice] [--keep-going]
- *             [-v] [-vv]
+ *   sdr_props [--seed N] [--first N] [--count M] [--paths] [--parity] [--heads] [--twice]
+ *             [--keep-going] [-v] [-vv]
  *
  * --seed runs one seed, --first and --count a range (default 1, 1000), --twice each seed twice,
  * comparing the hashes of the traces (always done for every 16th seed).  A failing seed is printed
@@ -17,8 +17,9 @@
  * Atomics are mixed in in half of the seeds, very many in some.
  * Beside them, in two of five seeds without devices: paths that do not carry every packet.
  * In seeds with bit 32 set, which --paths adds, connections have several paths (props_lanes.c), in
- * those with bit 33, which --parity adds, devices get parity (props_parity.c); without arguments
- * PROPS_LANES_COUNT and PROPS_PARITY_COUNT of them follow the others.
+ * those with bit 33, which --parity adds, devices get parity (props_parity.c), in those with bit
+ * 34, which --heads adds, their berths hold only heads; without arguments some of each kind follow
+ * the others (props_more).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@
 #define PROPS_PATH_NS	   (2 * S_NS)	/* the last change of what a path carries */
 #define PROPS_LANES_COUNT  500u		/* seeds with several paths, by default */
 #define PROPS_PARITY_COUNT 100u		/* with parity to devices */
+#define PROPS_HEADS_COUNT  100u		/* with heads to them; half as many have both */
 
 enum props_network { PROPS_CLEAN, PROPS_MILD, PROPS_BRUTAL };
 
@@ -978,7 +980,7 @@ static const char *props_name;
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: sdr_props [--seed N] [--first N] [--count M] [--paths] [--parity] [--twice] [--keep-going] [-v] [-vv]\n");
+		"usage: sdr_props [--seed N] [--first N] [--count M] [--paths] [--parity] [--heads] [--twice] [--keep-going] [-v] [-vv]\n");
 	return 2;
 }
 
@@ -1024,6 +1026,16 @@ static bool run_range(struct props_run *r)
 	return true;
 }
 
+/* What follows when nothing was asked for. */
+static const struct {
+	uint64_t bits, n;
+} props_more[] = {
+	{ PROPS_LANES_SEED, PROPS_LANES_COUNT },
+	{ PROPS_PARITY_SEED, PROPS_PARITY_COUNT },
+	{ PROPS_HEADS_SEED, PROPS_HEADS_COUNT },
+	{ PROPS_HEADS_SEED | PROPS_PARITY_SEED, PROPS_HEADS_COUNT / 2 },
+};
+
 int main(int argc, char **argv)
 {
 	struct props_run r = { .first = 1, .n = 1000 };
@@ -1041,6 +1053,8 @@ int main(int argc, char **argv)
 			bits |= PROPS_LANES_SEED;
 		else if (!strcmp(argv[i], "--parity"))
 			bits |= PROPS_PARITY_SEED;
+		else if (!strcmp(argv[i], "--heads"))
+			bits |= PROPS_HEADS_SEED;
 		else if (!strcmp(argv[i], "--twice"))
 			r.twice = true;
 		else if (!strcmp(argv[i], "--keep-going"))
@@ -1061,14 +1075,11 @@ int main(int argc, char **argv)
 	}
 	crash_note_watch();
 	r.first |= bits;
-	if (run_range(&r) && argc == 1) {
-		r.first = 1 | PROPS_LANES_SEED;
-		r.n = PROPS_LANES_COUNT;
-		if (run_range(&r)) {
-			r.first = 1 | PROPS_PARITY_SEED;
-			r.n = PROPS_PARITY_COUNT;
-			(void)run_range(&r);
-		}
+	for (size_t i = 0; run_range(&r) && argc == 1; i++) {
+		if (i == sizeof(props_more) / sizeof(*props_more))
+			break;
+		r.first = 1 | props_more[i].bits;
+		r.n = props_more[i].n;
 	}
 	printf("sdr_props: %u seeds, %u failed\n", r.ran, r.failed);
 	return r.failed ? 1 : 0;
