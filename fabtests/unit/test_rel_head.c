@@ -46,6 +46,48 @@ static void long__takes_no_round_trip_more_than_to_a_socket(void **state)
 	}
 }
 
+/* 6 MiB each over that path, so many in flight: ns a message. */
+static uint64_t stream_ns(bool heads, uint32_t flying)
+{
+	enum { LEN_EACH = 6 * MIB, WARM = 4, ALL = 16 };
+	struct bed *b = head_new(SDR_SIM_RKEYED_ROOT, SDR_REL_BERTHS);
+	struct bed_op *op[ALL][2];
+	uint64_t t0 = 0;
+
+	b->link.delay_ns = 12500000;
+	b->cfg[0].rate_bps = 1000000000;
+	bed_boot(b);
+	if (!heads)
+		b->node[0].ep->rel->features &= ~SDR_FEATURE_HEAD;
+	bed_warm(b, 0, 1);
+	for (uint32_t i = 0; i < ALL + flying; i++) {
+		if (i >= flying) {
+			bed_wait(b, op[i - flying][0], 5 * BED_SEC);
+			bed_assert_ok(op[i - flying][0]);
+		}
+		if (i == WARM + flying)
+			t0 = bed_now(b);
+		if (i < ALL)
+			begin(b, SEND, bed_buf(b, LEN_EACH, 0), LEN_EACH, i + 1, op[i]);
+	}
+	t0 = bed_now(b) - t0;
+	bed_wait_all(b, BED_SEC);
+	bed_close(b);
+	return t0 / (ALL - WARM - 1);
+}
+
+/* One at a time waits for no key; where others leave meanwhile nothing waits, nothing is slower. */
+static void stream__is_never_slower(void **state)
+{
+	(void)state;
+	for (uint32_t flying = 1; flying <= 8; flying *= 2) {
+		uint64_t with = stream_ns(true, flying), without = stream_ns(false, flying);
+
+		assert_true(with < without + without / 100);
+		assert_true(flying > 1 || with < without - 20 * MS);
+	}
+}
+
 static void head__every_transfer_and_both_directions(void **state)
 {
 	(void)state;
@@ -312,6 +354,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long__takes_no_round_trip_more_than_to_a_socket),
+		cmocka_unit_test(stream__is_never_slower),
 		cmocka_unit_test(head__every_transfer_and_both_directions),
 		cmocka_unit_test(head__peers_without),
 		cmocka_unit_test(head__can_be_seen_as_it_comes),

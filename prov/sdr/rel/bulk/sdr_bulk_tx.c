@@ -134,6 +134,24 @@ static bool bulk_next_ready(const struct sdr_conn *c)
 	       sdr_seq_lt(b->msn + b->opened, c->credit.msn_limit);
 }
 
+uint64_t sdr_bulk_tx_unsent(const struct sdr_conn *c)
+{
+	const struct sdr_list *e;
+	uint64_t bytes = 0;
+
+	for (e = c->bulk->tx.bulks.next; e != &c->bulk->tx.bulks; e = e->next) {
+		const struct sdr_bulk_tx *b = sdr_container(e, struct sdr_bulk_tx, link);
+
+		bytes += b->len / b->plan.nmsgs * (b->plan.nmsgs - b->opened);
+	}
+	for (e = c->bulk->tx.segs.next; e != &c->bulk->tx.segs; e = e->next) {
+		const struct sdr_seg_tx *s = sdr_container(e, struct sdr_seg_tx, link);
+
+		bytes += (uint64_t)(s->goal - s->next) * s->shape->mtu;
+	}
+	return bytes;
+}
+
 uint64_t sdr_bulk_tx_deferral(const struct sdr_conn *c)
 {
 	const struct sdr_bulk_tx *b;

@@ -53,6 +53,8 @@ void sdr_bulk_tx_abort(struct sdr_bulk_tx *b);
 void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b); /* all of it: the receiver said so */
 void sdr_bulk_announced(struct sdr_bulk_tx *b);
 bool sdr_bulk_tx_work(const struct sdr_conn *c);
+/* Bytes of it that were never sent, about; in time of what is open. */
+uint64_t sdr_bulk_tx_unsent(const struct sdr_conn *c);
 /* some that left is not acknowledged, whether it is in flight or known to be lost */
 bool sdr_bulk_tx_due(const struct sdr_conn *c);
 /* ns at which the next bulk's data may leave; UINT64_MAX */

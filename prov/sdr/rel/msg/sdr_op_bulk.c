@@ -23,12 +23,24 @@ void sdr_op_bulk_abort(struct sdr_op *op)
 	op->head = op->btx = NULL;
 }
 
+/*
+ * Whether a CTS would be waited for: what has not left yet takes less than half of the round trip
+ * that the CTS needs.  Else a head saves nothing, and its rest would leave behind what is posted
+ * after it.
+ */
+static bool op_waits_for_cts(const struct sdr_conn *c)
+{
+	double trip = sdr_path_rate(&c->main) * (double)c->main.rtt.srtt / 1e9;
+
+	return (double)sdr_bulk_tx_unsent(c) < trip / 2;
+}
+
 bool sdr_op_berth(struct sdr_op *op)
 {
 	struct sdr_conn *c = op->conn;
 
 	op->berth = sdr_berth_key_take(c, op->len);
-	if (!op->berth && (c->hs.features & SDR_FEATURE_HEAD))
+	if (!op->berth && (c->hs.features & SDR_FEATURE_HEAD) && op_waits_for_cts(c))
 		op->berth = sdr_berth_key_take(c, SDR_BERTH_MIN);
 	if (!op->berth)
 		return false;
