@@ -32,6 +32,7 @@
 
 #include "base/sdr_assert.h"
 #include "explore_turns.h"
+#include "uc/sdr_uc_offer.h"
 #include "uc/sdr_uc_thread.h"
 
 /* ---- in place of what the code calls --------------------------------------------------------- */
@@ -97,6 +98,7 @@ static int thread_join(pthread_t t, uint32_t line);
 	})
 #define __builtin_ia32_pause()		  turns_spin(0)
 #define sched_yield()			  yield()
+#define sdr_uc_offer(o)			  ((void)(o), true)
 #define ppoll(p, n, t, m)		  ((void)(t), naps(p, n, HERE))
 #define read(fd, p, n)			  lanes_fd_read(fd, p, HERE)
 #define write(fd, p, n)			  ((void)(p), lanes_fd_write(fd, HERE))

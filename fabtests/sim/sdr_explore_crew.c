@@ -240,6 +240,7 @@ static void stored(const volatile void *p)
 	})
 #define __builtin_ia32_pause() ((void)spin())
 #define sched_yield()	       spin()
+#define sdr_uc_offer(o)	       ((void)(o), spin(), true)
 #define ppoll(p, n, t, m)      ((void)(p), (void)(t), spin())
 #define SDR_SOFT_EARLY_NAPS    1u
 #define memcpy(to, from, n)    copy_checked(to, from, n, __LINE__)

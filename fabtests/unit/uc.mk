@@ -8,9 +8,11 @@
 
 UC_TEST_LIBS = libsdr_uc_base.a $(SDR_WIRE_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 
-UNIT_TESTS += fabtests/unit/test_uc_bell
+UNIT_TESTS += fabtests/unit/test_uc_bell fabtests/unit/test_uc_offer
 fabtests_unit_test_uc_bell_SOURCES = fabtests/unit/test_uc_bell.c
 fabtests_unit_test_uc_bell_LDADD = $(UC_TEST_LIBS)
+fabtests_unit_test_uc_offer_SOURCES = fabtests/unit/test_uc_offer.c
+fabtests_unit_test_uc_offer_LDADD = $(UC_TEST_LIBS)
 
 UNIT_TESTS += fabtests/unit/test_uc_piece
 fabtests_unit_test_uc_piece_SOURCES = fabtests/unit/test_uc_piece.c

@@ -26,6 +26,7 @@ libsdr_uc_base_a_SOURCES = \
 	prov/sdr/uc/sdr_uc_engine.h \
 	prov/sdr/uc/sdr_uc_net.c \
 	prov/sdr/uc/sdr_uc_net.h \
+	prov/sdr/uc/sdr_uc_offer.h \
 	prov/sdr/uc/sdr_uc_pause.h \
 	prov/sdr/uc/sdr_uc_piece.c \
 	prov/sdr/uc/sdr_uc_piece.h \

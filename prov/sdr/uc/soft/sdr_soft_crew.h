@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 #include "uc/sdr_uc_bell.h"
+#include "uc/sdr_uc_offer.h"
 #include "sdr_soft_place.h"
 #include "sdr_soft_knock.h"
 #include "sdr_soft_rx.h"
@@ -39,6 +40,7 @@ struct sdr_soft_worker {
 	struct sdr_soft_tx *tx;	       /* of what it sends */
 	struct sdr_soft_knock_box box; /* answers that came to its socket */
 	struct sdr_uc_bell bell;       /* that ends its sleep */
+	struct sdr_uc_offer offer;     /* before that */
 	/* written by the worker, read by the owner: */
 	_Alignas(SDR_SOFT_CREW_LINE) struct sdr_soft_hold hold;
 	uint32_t work; /* odd: at work, it may have a QP; even: it has nothing */

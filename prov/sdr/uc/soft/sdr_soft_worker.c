@@ -24,7 +24,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -73,11 +72,9 @@ static void sdr_soft_worker_nap(struct sdr_soft_worker *w, uint32_t n)
 
 	SDR_ASSERT(!(w->work & 1));
 	sdr_uc_bell_hear(&w->bell);
-	if (n < SDR_SOFT_NAP_SPINS) {
-		sched_yield();
+	if (n < SDR_SOFT_NAP_SPINS && sdr_uc_offer(&w->offer))
 		return;
-	}
-	n -= SDR_SOFT_NAP_SPINS;
+	n = n < SDR_SOFT_NAP_SPINS ? 0 : n - SDR_SOFT_NAP_SPINS;
 	ns = (uint64_t)SDR_SOFT_NAP_MIN << (n < 8 ? n : 8);
 	t.tv_nsec = (long)(ns < SDR_SOFT_NAP_MAX ? ns : SDR_SOFT_NAP_MAX);
 	ppoll(&p, 1, &t, NULL);
@@ -217,10 +214,10 @@ static void sdr_soft_worker_rest(struct sdr_soft_worker *w)
 	while (!sdr_soft_worker_stopped(w) && !p[0].revents) {
 		if (sdr_soft_share_help(w)) {
 			warm = SDR_SOFT_WARM_LOOKS;
-		} else if (warm) {
+		} else if (warm && sdr_uc_offer(&w->offer)) {
 			warm--;
-			sched_yield();
 		} else {
+			warm = 0;
 			sdr_uc_bell_arm(&w->bell);
 			if (!sdr_soft_share_waits(w))
 				poll(p, 2, -1);

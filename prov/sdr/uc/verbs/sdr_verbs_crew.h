@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "uc/sdr_uc_bell.h"
+#include "uc/sdr_uc_offer.h"
 #include "sdr_verbs_lane.h"
 
 #define SDR_VERBS_CREW_LINE 64u /* bytes: what one thread writes and another reads is apart */
@@ -29,8 +30,9 @@ struct sdr_verbs_worker {
 	struct ibv_comp_channel *chan;
 	uint32_t index;
 	pthread_t thread;
-	struct sdr_uc_bell bell; /* that ends its sleep */
-	uint32_t hot;		 /* the owner's: its queues of which something is expected */
+	struct sdr_uc_bell bell;   /* that ends its sleep */
+	struct sdr_uc_offer offer; /* before that */
+	uint32_t hot;		   /* the owner's: its queues of which something is expected */
 	_Alignas(SDR_VERBS_CREW_LINE) bool lock;
 	bool wanted; /* by the owner: the worker lets it have it */
 	bool early;  /* the first that is held may be early: the owner is to poll */

@@ -15,7 +15,6 @@
  */
 #include <arpa/inet.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -120,9 +119,7 @@ static void sdr_verbs_worker_nap(struct sdr_verbs_worker *w, uint32_t n)
 	struct timespec t = { .tv_nsec = SDR_VERBS_WAIT_NS };
 
 	sdr_uc_bell_hear(&w->bell);
-	if (n < SDR_VERBS_WAIT_SPINS)
-		sched_yield();
-	else
+	if (n >= SDR_VERBS_WAIT_SPINS || !sdr_uc_offer(&w->offer))
 		ppoll(&p, 1, &t, NULL);
 }
 
@@ -193,10 +190,8 @@ void *sdr_verbs_worker_main(void *arg)
 			break;
 		case SDR_VERBS_NOTHING:
 			waits = 0;
-			if (looks++ < SDR_VERBS_WARM_LOOKS) {
-				sched_yield();
+			if (looks++ < SDR_VERBS_WARM_LOOKS && sdr_uc_offer(&w->offer))
 				break;
-			}
 			looks = 0;
 			sdr_verbs_worker_rest(w);
 			break;
