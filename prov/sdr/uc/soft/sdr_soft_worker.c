@@ -40,7 +40,7 @@
 #ifndef SDR_SOFT_EARLY_NAPS
 #define SDR_SOFT_EARLY_NAPS (SDR_SOFT_NAP_SPINS + 3u)
 #endif
-#define SDR_SOFT_WARM_LOOKS 128u /* times that the processor is offered after it has sent */
+#define SDR_SOFT_WARM_LOOKS 128u /* times that the processor is offered before it sleeps */
 #define SDR_SOFT_WARM_POLL  8u	 /* of them for each look at the socket */
 /* ns: what a worker may be late in seeing that it is waited for */
 #define SDR_SOFT_NAP_MAX 500000
@@ -201,15 +201,16 @@ void sdr_soft_worker_tell(struct sdr_soft_worker *w)
 
 /*
  * Until something comes to its socket, which it has found empty.  Meanwhile it sends what the owner
- * shares out, and after that stays awake for a moment: the next post of a large message follows.
+ * shares out.  After that, and if it has received, it stays awake for a moment: the next post of a
+ * large message, or its next train, follows, and who brings it need not wake anybody.
  */
-static void sdr_soft_worker_rest(struct sdr_soft_worker *w)
+static void sdr_soft_worker_rest(struct sdr_soft_worker *w, bool received)
 {
 	struct pollfd p[2] = {
 		{ .fd = w->fd, .events = POLLIN },
 		{ .fd = w->bell.fd, .events = POLLIN },
 	};
-	uint32_t warm = 0;
+	uint32_t warm = received ? SDR_SOFT_WARM_LOOKS : 0;
 
 	while (!sdr_soft_worker_stopped(w) && !p[0].revents) {
 		if (sdr_soft_share_help(w)) {
@@ -233,6 +234,7 @@ static void sdr_soft_worker_rest(struct sdr_soft_worker *w)
 void *sdr_soft_worker_main(void *arg)
 {
 	struct sdr_soft_worker *w = arg;
+	bool received = false;
 	int ret;
 
 	prctl(PR_SET_NAME, "sdr-worker");
@@ -246,9 +248,10 @@ void *sdr_soft_worker_main(void *arg)
 		} else {
 			__atomic_store_n(&w->idle, true, __ATOMIC_SEQ_CST);
 			sdr_soft_crew_tell(w->s->crew);
-			sdr_soft_worker_rest(w);
+			sdr_soft_worker_rest(w, received);
 			__atomic_store_n(&w->idle, false, __ATOMIC_SEQ_CST);
 		}
+		received = ret > 0;
 		sdr_soft_rx_reset(&w->rx);
 		sdr_soft_worker_tell(w);
 	}
