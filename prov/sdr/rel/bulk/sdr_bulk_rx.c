@@ -48,9 +48,8 @@ static bool bulk_direct(struct sdr_bulk_rx *b)
 /* Into memory of ours, in one piece.  False: no room. */
 static bool bulk_stage(struct sdr_bulk_rx *b, int *err)
 {
-	struct sdr_conn *c = b->conn;
-
 	uint64_t len = sdr_bulk_rx_len(b);
+	struct sdr_conn *c = b->conn;
 
 	if (!sdr_stage_rx_open(&b->stage, c->rel, b->mem, sdr_bulk_rx_at(b), len))
 		return false;
