@@ -96,11 +96,12 @@ test_rel_move_SOURCES = fabtests/unit/test_rel_move.c
 test_rel_move_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_seal_SOURCES = fabtests/unit/test_rel_seal.c
 test_rel_seal_LDADD = $(SDR_BED_UNIT_LIBS)
-test_rel_berth_SOURCES = fabtests/unit/test_rel_berth.c
+test_rel_berth_SOURCES = fabtests/unit/test_rel_berth.c fabtests/unit/test_rel_berth_liar.h
 test_rel_berth_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_head_SOURCES = fabtests/unit/test_rel_head.c fabtests/unit/test_rel_head.h
 test_rel_head_LDADD = $(SDR_BED_UNIT_LIBS)
-test_rel_head_end_SOURCES = fabtests/unit/test_rel_head_end.c fabtests/unit/test_rel_head.h
+test_rel_head_end_SOURCES = \
+	fabtests/unit/test_rel_head_end.c fabtests/unit/test_rel_head.h fabtests/unit/test_rel_berth_liar.h
 test_rel_head_end_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_berth_parity_SOURCES = \
 	fabtests/unit/test_rel_berth_parity.c fabtests/unit/test_rel_code_util.h $(FEC_PASS)

@@ -7,7 +7,7 @@
  *
  * Node 1 is the device; node 0, a socket, sends.
  */
-#include "../bed/bed.h"
+#include "test_rel_berth_liar.h"
 
 #define LEN  200000u
 #define KEYS 3u /* engines: none, and the two kinds that are rkeyed */
@@ -476,37 +476,9 @@ static void lies__memory_of_others(void **state)
 	bed_close(b);
 }
 
-struct liar {
-	struct bed *b;
-	struct sdr_conn *c;
-	uint32_t victim, pn, rseq;
-};
-
-/* The victim, node 0 or 1, hears packets in the name of the other. */
-static struct liar liar_of(uint8_t key, uint32_t victim)
-{
-	struct liar l = { .b = berth_open(key, LEN), .victim = victim, .pn = 1000 };
-
-	l.c = bed_conn(l.b, victim, !victim);
-	l.rseq = l.c->rec.rx_next;
-	return l;
-}
-
 static struct liar liar_open(uint8_t key)
 {
-	return liar_of(key, 1);
-}
-
-static void say_rec(struct liar *l, struct sdr_frame_rec f)
-{
-	uint8_t buf[256];
-	size_t n;
-
-	f.rseq = l->rseq++;
-	n = sdr_frame_rec_encode(buf, sizeof(buf), &f);
-	assert_true(n);
-	bed_forge(l->b, !l->victim, l->victim, l->c->id.cid, l->pn++, buf, n);
-	bed_run(l->b, 1000);
+	return liar_in(berth_open(key, LEN), 1);
 }
 
 static struct sdr_frame_rec named(const struct liar *l, uint32_t berth, uint64_t len)
@@ -576,7 +548,7 @@ static void bad__keys_that_cannot_be(void **state)
 	(void)state;
 	for (int how = 0; how < 4; how++) {
 		uint32_t victim = how ? 0 : 1;
-		struct liar l = liar_of(SDR_SIM_RKEYED_MR, victim);
+		struct liar l = liar_in(berth_open(SDR_SIM_RKEYED_MR, LEN), victim);
 		struct sdr_frame_rec f = {
 			.op = SDR_REC_BERTH,
 			.flags = SDR_REC_F_LEN | (how == 3 ? 0 : SDR_REC_F_KEY),

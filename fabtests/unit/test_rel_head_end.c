@@ -5,6 +5,7 @@
  * becomes of them.  What is taken back, given up or lied about in the middle of a transfer.
  */
 #include "test_rel_head.h"
+#include "test_rel_berth_liar.h"
 
 /* ---- nobody wants it yet --------------------------------------------------------------------- */
 
@@ -317,32 +318,12 @@ static void end__in_the_middle(void **state)
 
 /* ---- lies ------------------------------------------------------------------------------------ */
 
-struct liar {
-	struct bed *b;
-	struct sdr_conn *c;
-	uint32_t victim, pn, rseq;
-};
-
-/* The victim, node 0 or 1, hears packets in the name of the other. */
 static struct liar liar_open(uint8_t key, uint32_t victim)
 {
-	struct liar l = { .b = head_open(key), .victim = victim, .pn = 1000 };
+	struct liar l = liar_in(head_open(key), victim);
 
-	l.c = bed_conn(l.b, victim, !victim);
-	l.rseq = l.c->rec.rx_next + 500; /* the real ones still work */
+	l.rseq += 500; /* the real ones still work */
 	return l;
-}
-
-static void say_rec(struct liar *l, struct sdr_frame_rec f)
-{
-	uint8_t buf[256];
-	size_t n;
-
-	f.rseq = l->rseq++;
-	n = sdr_frame_rec_encode(buf, sizeof(buf), &f);
-	assert_true(n);
-	bed_forge(l->b, !l->victim, l->victim, l->c->id.cid, l->pn++, buf, n);
-	bed_run(l->b, 1000);
 }
 
 static struct sdr_frame_rec named(const struct liar *l, uint64_t head)
