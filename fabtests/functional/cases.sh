@@ -24,9 +24,10 @@ host=${SDR_TEST_HOST:-127.0.0.1}
 LIMIT=${LIMIT:-50}	# seconds a process may live
 SLACK=${SLACK:-10}	# seconds that a busy machine may add to a deadline
 tmp=$(mktemp -d)
+ports=${TMPDIR:-/tmp}/sdr-ports.$UID	# a link a port, to the number of the script that has it
 declare -A job=()
 passed=0 failed=0
-trap 'kill_all; rm -rf "$tmp"' EXIT
+trap 'kill_all; rm -rf "$tmp"; find "$ports" -lname $$ -delete 2>/dev/null' EXIT
 trap 'exit 130' INT TERM HUP
 
 no() { echo "$*" >>"$tmp/why"; return 1; }
@@ -101,24 +102,38 @@ ends_with() {
 	said "$1" "$3"
 }
 
+# A port that nobody has, and that no other script will be given while this one runs: they run side by side, and the
+# port of a server that one of them has just killed looks free to the others.
 free_port() {
 	local p
+	mkdir -p "$ports"
 	while :; do
 		p=$((20000 + RANDOM % 12000))
-		# local ports in these files are hexadecimal
-		grep -qi ":$(printf '%04X' $p) " /proc/net/udp /proc/net/udp6 /proc/net/tcp /proc/net/tcp6 2>/dev/null || break
+		has_port $p || ! claim_port $p || break
 	done
 	echo $p
 }
 
-# A port whose successor is a free UDP port, too.
+# A port whose successor is free, too.
 port_pair() {
 	local p
 	while :; do
 		p=$(free_port)
-		grep -qi ":$(printf '%04X' $((p + 1))) " /proc/net/udp /proc/net/udp6 2>/dev/null || break
+		has_port $((p + 1)) || ! claim_port $((p + 1)) || break
 	done
 	echo "$p"
+}
+
+# Somebody has it; local ports in these files are hexadecimal.
+has_port() {
+	grep -qi ":$(printf '%04X' "$1") " /proc/net/udp /proc/net/udp6 /proc/net/tcp /proc/net/tcp6 2>/dev/null
+}
+
+claim_port() {
+	ln -s $$ "$ports/$1" 2>/dev/null && return 0
+	# of one that is gone and could not clean up
+	kill -0 "$(readlink "$ports/$1")" 2>/dev/null || rm -f "$ports/$1"
+	return 1
 }
 
 # bound PORT : an UDP socket has it, or a TCP socket listens there.
