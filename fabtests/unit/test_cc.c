@@ -652,6 +652,63 @@ static void bbr__unknown_receiver_and_guess(void **state)
 	assert_true(cc.cwnd >= 4 * PKT && cc.pacing_Bps > 0);
 }
 
+/* ---- rate samples ---------------------------------------------------------------------------- */
+
+static struct sdr_cc_rate heard;
+
+static void hears_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)
+{
+	(void)cfg;
+	(void)now;
+	cc->cwnd = 64 * PKT;
+}
+
+static void hears_timeout(struct sdr_cc *cc, uint64_t now)
+{
+	(void)cc;
+	(void)now;
+}
+
+static void hears(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struct sdr_cc_rate *rate)
+{
+	(void)cc;
+	(void)ack;
+	heard = *rate;
+}
+
+/*
+ * A sample that took less than the smallest round trip is no rate; but who was the limit is known.
+ * A flow that sends a few packets now and then, and whose smallest round trip was that of two of
+ * them, took itself for one that fills its window, and let that grow without end.
+ */
+static void rate__says_who_was_the_limit(void **state)
+{
+	static const struct sdr_cc_ops ops = {
+		.name = "hears", .init = hears_init, .acked = hears, .timeout = hears_timeout
+	};
+	const struct sdr_rel_cfg cfg = { .cc = &ops };
+	struct sdr_cc_snap snap;
+	struct sdr_cc cc;
+
+	(void)state;
+	for (uint32_t limited = 0; limited < 2; limited++) {
+		sdr_cc_init(&cc, &cfg, PKT, 0, 0, NULL, 0);
+		cc.min_rtt = 26 * MS;
+		sdr_cc_sent(&cc, 0, PKT, 0, 0, &snap);
+		if (limited)
+			sdr_cc_app_limited(&cc, PKT);
+		sdr_cc_sent(&cc, 0, PKT, 0, PKT, &snap);
+		for (uint64_t at = 25 * MS; at <= 27 * MS; at += 2 * MS) {
+			sdr_cc_acked(&cc, &(struct sdr_cc_ack){ .now = at,
+								.bytes = PKT,
+								.rtt = 25 * MS,
+								.snap = &snap });
+			assert_int_equal(heard.bw > 0, at > cc.min_rtt);
+			assert_int_equal(heard.app_limited, limited);
+		}
+	}
+}
+
 /* ---- fixed ----------------------------------------------------------------------------------- */
 
 static void fixed__is_the_rate(void **state)
@@ -767,6 +824,7 @@ int main(void)
 		cmocka_unit_test(table__finds_each_by_its_name),
 		cmocka_unit_test(table__fixed_needs_a_rate),
 		cmocka_unit_test(bbr__unknown_receiver_and_guess),
+		cmocka_unit_test(rate__says_who_was_the_limit),
 		cmocka_unit_test(fixed__is_the_rate),
 		cmocka_unit_test(fixed__pays_for_headers),
 		cmocka_unit_test(spans__wakes_for_a_gigabyte),

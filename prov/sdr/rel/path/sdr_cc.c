@@ -109,7 +109,7 @@ static void sdr_cc_train(struct sdr_cc *cc)
 static void sdr_cc_train_asked(struct sdr_cc *cc, uint64_t now)
 {
 	cc->train_asked = false;
-	if (cc->train_left || cc->srtt < SDR_CC_FAR_NS)
+	if (cc->train_left || cc->srtt < SDR_CC_FAR_NS || cc->app_limited_until)
 		return;
 	cc->train_own = true;
 	cc->train_left = cc->train_first = sdr_cc_train_most(cc);
@@ -215,6 +215,7 @@ static void sdr_cc_rate_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	memset(rate, 0, sizeof(*rate));
 	if (!s)
 		return;
+	rate->app_limited = s->app_limited;
 	if (s->delivered >= cc->round_end) {
 		cc->round_end = cc->delivered;
 		rate->round_start = true;
@@ -227,7 +228,6 @@ static void sdr_cc_rate_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	/* Shorter than a round trip: the acknowledgement was of an earlier transmission. */
 	if (!interval || interval < cc->min_rtt || cc->delivered <= s->delivered)
 		return;
-	rate->app_limited = s->app_limited;
 	rate->bw = (uint64_t)((double)(cc->delivered - s->delivered) * SDR_CC_NS_PER_S /
 			      (double)interval);
 }
