@@ -142,6 +142,17 @@ static void beat__own_falls(void **state)
 			step(&t, 0, 0);
 	}
 	assert_false(sdr_beat_worth(&t.b, t.at.now));
+	/* messages of six round trips, one after the other, on a path that loses some packets */
+	rounds_new(&t);
+	for (n = 0; n < 10; n++) {
+		t.at.app_limited = false;
+		for (i = 1; i < 6; i++)
+			step(&t, CREST, i == 5);
+		t.at.app_limited = true;
+		step(&t, CREST, 1);
+		step(&t, 0, 0);
+	}
+	assert_false(sdr_beat_worth(&t.b, t.at.now));
 	/* what was cut for the crest's losses has not shown yet */
 	rounds_new(&t);
 	for (n = 0; n < 3; n++) {

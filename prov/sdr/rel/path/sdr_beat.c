@@ -10,11 +10,12 @@
  *
  * Flows like us make such crests, too, and fall together when all of them cut; but then their
  * bound stands for longer than a cycle.  So falls that we cut or drained for ourselves do not count
- * (what was cut shows a round trip later), and after two beats in a row the own rate is kept for
- * 30 rounds, no more and no less, whatever is lost: two beats more in these are believed.  Of
- * crowds that costs next to nothing, as who listens has what it had.  Who was believed to be there
- * is listened to again, with less than we held beside it, since it beats as long as it has more
- * than a rest of the path only.  Then one beat will do.
+ * (what was cut shows a round trip later), nor what the queue does when there was nothing to send:
+ * messages of some round trips, one after the other, have a beat of their own.  And after two beats
+ * in a row the own rate is kept for 30 rounds, no more and no less, whatever is lost: two more in
+ * these are believed.  Of crowds that costs next to nothing, as who listens has what it had.  Who
+ * was believed to be there is listened to again, with less than we held beside it, since it beats
+ * as long as it has more than a rest of the path only.  Then one beat will do.
  *
  * What two of them do at once has no beat, nor have later versions, which ask once in seconds.
  * A path that carries only a few packets of ours in a round trip tells nothing, as losses are
@@ -37,7 +38,7 @@
 #define BEAT_SAME  3.0
 #define BEAT_LOST  0.5 /* packets lost within three rounds */
 #define BEAT_CUT   0.9 /* of the window: who goes below makes a fall by itself */
-#define BEAT_STILL 3u  /* rounds after a drain that it may have made */
+#define BEAT_STILL 3u  /* rounds after a drain, or after a pause, that it may have made */
 #define BEAT_WORTH 2u  /* beats */
 #define BEAT_SURE  2u  /* more of them, while we listen */
 #define BEAT_AGAIN 1u
@@ -96,7 +97,10 @@ void sdr_beat_round(struct sdr_beat *b, const struct sdr_beat_at *at)
 	bool own = b->win[0] < BEAT_CUT * b->win[SDR_BEAT_PAST - 1];
 
 	SDR_ASSERT(at->base && at->mtu && at->win > 0 && at->now >= b->fell_at);
-	b->still = at->drains != b->drains ? 0 : b->still + (b->still < BEAT_STILL);
+	if (at->drains != b->drains || at->app_limited)
+		b->still = 0;
+	else
+		b->still += b->still < BEAT_STILL;
 	b->drains = at->drains;
 	if (b->still >= BEAT_STILL && !own && lost >= BEAT_LOST * at->mtu &&
 	    (double)at->queue + fall < fmax(b->queue[0], b->queue[1]))

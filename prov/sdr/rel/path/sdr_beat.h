@@ -20,7 +20,7 @@ struct sdr_beat {
 	double queue[SDR_BEAT_PAST], lost[SDR_BEAT_PAST], win[SDR_BEAT_PAST];
 	uint64_t fell_at; /* when the queue fell last, ns; 0: it has not */
 	uint32_t drains;  /* until the last round */
-	uint32_t still;	  /* rounds since our last drain, up to a few */
+	uint32_t still;	  /* rounds since we emptied the queue last, up to a few */
 	uint32_t beats;	  /* falls, one after the other, that were a beat apart */
 	/* who listens: the rate that is kept, bytes per second; rounds of it, beats in them */
 	double rate;
@@ -36,6 +36,7 @@ struct sdr_beat_at {
 	uint32_t mtu;	      /* bytes */
 	double win, lost;     /* bytes; lost: beyond the weather */
 	uint32_t drains;      /* of ours until now */
+	bool app_limited;     /* there was not enough to send */
 };
 
 /* Nothing has been heard; what is happening now is of our making. */

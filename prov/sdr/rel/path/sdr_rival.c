@@ -241,6 +241,7 @@ static void rival_hears(struct sdr_rival *r, const struct sdr_rival_at *at, doub
 		.win = win,
 		.lost = at->lost,
 		.drains = at->drains,
+		.app_limited = at->app_limited,
 	};
 
 	if (r->state == SDR_RIVAL_PUSH || r->state == SDR_RIVAL_WINDOW)
