@@ -5,9 +5,9 @@
  *
  * Every two seconds or so, sooner at first, with some chance in it; and together with whoever is
  * seen to drain: the queue is shorter than all since the last one, or another path of the
- * connection says so.  Not where an application leaves the path as empty as it gets, nor where
- * little is in flight.  A drain lasts a round trip, and the window does not grow in the rounds
- * behind it.
+ * connection says so.  Not where little is in flight, nor where an application leaves the path as
+ * empty as it gets: that was a drain, and a queue that is short just behind it is of our making.  A
+ * drain lasts a round trip, and the window does not grow in the rounds behind it.
  *
  * No timers and no clock: drain_at is looked at when a round is over.
  */
@@ -82,7 +82,7 @@ static bool auto_drains(const struct sdr_cc *cc, uint64_t now, double target)
 		return false;
 	if (now > a->drain_at || auto_drains_too(cc, now))
 		return true;
-	return a->drained_at && now > a->drained_at + apart * auto_beat(cc) &&
+	return a->emptied_at && now > a->emptied_at + apart * auto_beat(cc) &&
 	       queue < a->shortest * SDR_AUTO_JOIN_SHARE - SDR_AUTO_JOIN_TARGET * target;
 }
 
@@ -94,7 +94,7 @@ void sdr_auto_drain_round(struct sdr_cc *cc, uint64_t now)
 		return;
 	if (a->drained_at)
 		a->rival.most *= exp2(-(double)(now - a->drained_at) / SDR_AUTO_MOST_NS);
-	a->drained_at = now;
+	a->drained_at = a->emptied_at = now;
 	a->drains++;
 	a->drained = a->rounds;
 	a->shortest = HUGE_VAL;
@@ -105,10 +105,12 @@ void sdr_auto_drain_look(struct sdr_cc *cc, uint64_t now, uint64_t target, bool 
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double queue = (double)a->queue.queue, aim = (double)target;
+	uint64_t after;
 
 	if (app_limited && queue < aim) {
 		/* the path is as empty as it gets */
-		a->drain_at = auto_after(cc, now, SDR_AUTO_DRAIN_FIRST);
+		after = auto_after(cc, now, SDR_AUTO_DRAIN_FIRST);
+		a->drain_at = a->drain_at > after ? a->drain_at : after;
 	} else if (auto_drains(cc, now, aim)) {
 		a->phase = SDR_AUTO_DRAIN;
 		if (cc->bond && !auto_drains_too(cc, now))
@@ -117,7 +119,7 @@ void sdr_auto_drain_look(struct sdr_cc *cc, uint64_t now, uint64_t target, bool 
 		if (sdr_qdelay_near(a->queue.base))
 			a->drain_end += a->queue.queue;
 	}
-	if (a->drained_at && now > a->drained_at + SDR_AUTO_FROZEN_DRAIN * a->queue.base)
+	if (a->emptied_at && now > a->emptied_at + SDR_AUTO_FROZEN_DRAIN * a->queue.base)
 		a->shortest = fmin(a->shortest, queue);
 }
 
@@ -132,6 +134,11 @@ static bool auto_is_empty(const struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 
 void sdr_auto_drain_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 {
-	if (auto_is_empty(cc, ack))
-		sdr_auto_state(cc)->drain_at = auto_after(cc, ack->now, SDR_AUTO_DRAIN_RTTS);
+	struct sdr_auto *a = sdr_auto_state(cc);
+
+	if (!auto_is_empty(cc, ack))
+		return;
+	a->drain_at = auto_after(cc, ack->now, SDR_AUTO_DRAIN_RTTS);
+	a->emptied_at = ack->now;
+	a->shortest = HUGE_VAL;
 }

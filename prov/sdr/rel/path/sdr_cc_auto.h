@@ -42,8 +42,10 @@ struct sdr_auto {
 	uint64_t drained;      /* round that ended the last drain */
 	uint64_t marked_round; /* that ended with a cut for marks */
 	double marked;	       /* share of bytes with congestion marks, smoothed */
-	/* drains: the next, the end of this and of the last one; the shortest queue since, ns */
-	uint64_t drain_at, drain_end, drained_at;
+	uint64_t drain_at, drain_end; /* ns: the next drain, the end of this one, ... */
+	uint64_t drained_at;	      /* ... and of the last */
+	/* ns: when hardly anything of ours was on its way last; the shortest queue since */
+	uint64_t emptied_at;
 	double shortest;
 	uint32_t drains;	  /* until now */
 	bool overtakes;		  /* packets do */
