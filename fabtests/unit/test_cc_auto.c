@@ -23,6 +23,7 @@
 #define WAN_RATE 125000000ull /* bytes per second: 1 Gbit/s */
 #define WAN_RTT	 (25 * MS)
 #define WAN_BDP	 3125000ull /* bytes */
+#define SWITCHES 10u
 /* of the path: what flows behind a queue that marks early get */
 #define MARKED_USE 0.9
 
@@ -273,7 +274,11 @@ static void auto__a_latecomer_gets_its_share(void **state)
 	bed_flows_free(b);
 }
 
-/* Senders into one port of a switch: with eight of them less than two packets each are enough. */
+/*
+ * Senders into one port of a switch: with eight of them less than two packets each are enough.  No
+ * handshake has told them how near it is, and those who begin first may be the only ones to know;
+ * how that ends is chance, so there are switches of several delays.
+ */
 static void auto__incast(void **state)
 {
 	static const struct {
@@ -281,25 +286,32 @@ static void auto__incast(void **state)
 		uint64_t kib;
 		double drops, jain;
 	} rows[] = {
-		{ 3, 64, 0.001, 0.95 }, { 3, 128, 0.001, 0.95 }, { 8, 64, 0.03, 0.8 },
-		{ 8, 128, 0.01, 0.9 },	{ 8, 512, 0.002, 0.8 },
+		{ 3, 64, 0.001, 0.95 }, { 3, 128, 0.001, 0.95 }, { 8, 64, 0.02, 0.9 },
+		{ 8, 128, 0.01, 0.8 },	{ 8, 512, 0.005, 0.7 },
 	};
-	struct bed_flows_path path = { .rate = WAN_RATE, .rtt = 200 * US, .pkt = 8192 };
+	struct bed_flows_path path = { .rate = WAN_RATE, .pkt = 8192 };
 	struct bed_flows *b;
-	uint32_t i;
+	double drops, jain;
+	uint32_t i, k;
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		path.queue = rows[i].kib * KIB;
-		b = flows(&path, rows[i].n);
-		bed_flows_run(b, 100 * MS); /* nobody had told them that it is near */
-		bed_flows_mark(b);
-		bed_flows_run(b, 3 * S);
-		show(b, "at a switch");
-		assert_true(bed_flows_drops(b) <= rows[i].drops);
-		assert_true(bed_flows_jain(b) >= rows[i].jain);
-		assert_true(bed_flows_use(b) >= 0.9);
-		bed_flows_free(b);
+		drops = jain = 0;
+		for (k = 0; k < SWITCHES; k++) {
+			path.rtt = (180 + k * 40 / SWITCHES) * US;
+			b = flows(&path, rows[i].n);
+			bed_flows_run(b, 100 * MS); /* nobody had told them that it is near */
+			bed_flows_mark(b);
+			bed_flows_run(b, 3 * S);
+			show(b, "at a switch");
+			drops += bed_flows_drops(b) / SWITCHES;
+			jain += bed_flows_jain(b) / SWITCHES;
+			assert_true(bed_flows_use(b) >= 0.9);
+			bed_flows_free(b);
+		}
+		assert_true(drops <= rows[i].drops);
+		assert_true(jain >= rows[i].jain);
 	}
 }
 

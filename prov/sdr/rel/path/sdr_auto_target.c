@@ -22,6 +22,9 @@
 #define SDR_AUTO_SAME_HOST_QUEUE 1e6
 #define SDR_AUTO_RACK_QUEUE	 300000.0
 #define SDR_AUTO_TARGET_ROOT	 0.45
+/* on a near path, of the round trip, for who sends more than a packet in one; 0 for about two */
+#define SDR_AUTO_TILT	   0.2
+#define SDR_AUTO_TILT_NONE 0.7
 /* of the window: the smallest that still has a rate; on a near path, of what would fill it */
 #define SDR_AUTO_WIN_MIN_PKTS (1.0 / 64)
 #define SDR_AUTO_NEAR_SHARE   (1.0 / 16)
@@ -51,6 +54,20 @@ double sdr_auto_host(uint64_t base)
 	return SDR_AUTO_TARGET_NS + auto_rack(base) * (SDR_AUTO_RACK_QUEUE - SDR_AUTO_TARGET_NS);
 }
 
+/*
+ * So much longer, ns, is the queue of who has less on a near path, beyond the root; slot: the time
+ * that a packet has at the own rate.  There the times of a few packets, which one sees in the
+ * smallest round trip and the other does not, are as long as what the root makes of three times
+ * the rate.  Not among those who have less than a packet in a round trip: the root is large there,
+ * and each ns that a crowd keeps is one that hides the empty path.
+ */
+static double auto_tilt(double trip, double slot)
+{
+	double near = fmin(fmax(2 - 2 * trip / SDR_QDELAY_FAR_NS, 0), 1);
+
+	return near * SDR_AUTO_TILT * (sqrt(trip * fmin(slot, trip)) - SDR_AUTO_TILT_NONE * trip);
+}
+
 uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win)
 {
 	/* base * mtu / rate: round trip times the time that a packet has at the own rate */
@@ -58,7 +75,7 @@ uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win)
 
 	SDR_ASSERT(base && mtu && win > 0);
 	return (uint64_t)(sdr_auto_host(base) + SDR_AUTO_TARGET_SHARE * trip +
-			  SDR_AUTO_TARGET_ROOT * sqrt(trip * slot));
+			  SDR_AUTO_TARGET_ROOT * sqrt(trip * slot) + auto_tilt(trip, slot));
 }
 
 /*
