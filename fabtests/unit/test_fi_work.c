@@ -594,11 +594,13 @@ static void yield__rarer_beside_who_computes(void **state)
 	(void)state;
 	for (i = 0; i < 40; i++) {
 		bool dear = i < 20;
+		uint64_t ns = due * SDR_YIELD_DEAR_READ_NS;
 
+		ns = ns > SDR_YIELD_DEAR_NS ? ns : SDR_YIELD_DEAR_NS;
 		for (n = 1; !sdr_yield_due(&y); n++)
 			assert_true(n < due);
 		assert_int_equal(n, due);
-		sdr_yield_took(&y, dear ? SDR_YIELD_DEAR_NS : SDR_YIELD_DEAR_NS - 1);
+		sdr_yield_took(&y, dear ? ns : ns - 1);
 		if (dear)
 			due = 2 * due < SDR_YIELD_POLLS_MAX ? 2 * due : SDR_YIELD_POLLS_MAX;
 		else
@@ -611,6 +613,28 @@ static void yield__rarer_beside_who_computes(void **state)
 			assert_false(sdr_yield_due(&y));
 		sdr_yield_busy(&y);
 	}
+}
+
+/* Ranks of a job that share a processor, after somebody had it for a while: as they began. */
+static void yield__as_often_beside_who_spins(void **state)
+{
+	struct sdr_yield y[4] = { 0 };
+	uint64_t ns;
+	int i, j, k;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		for (k = 0; k < 8; k++)
+			sdr_yield_took(&y[i], 1000000000);
+	assert_int_equal(y[0].shift, 8);
+	for (k = 0; k < 16; k++)
+		for (i = 0; i < 4; i++) {
+			for (ns = 0, j = 0; j < 4; j++)
+				ns += j == i ? 0 : (SDR_YIELD_POLLS << y[j].shift) * 700;
+			sdr_yield_took(&y[i], ns);
+		}
+	for (i = 0; i < 4; i++)
+		assert_int_equal(y[i].shift, 0);
 }
 
 /* The progress thread of a parent may run an endpoint at any time: not while it has a child. */
@@ -752,6 +776,7 @@ int main(void)
 		cmocka_unit_test(ec__closed_in_the_middle),
 		cmocka_unit_test(ec__child_goes_on),
 		cmocka_unit_test(yield__rarer_beside_who_computes),
+		cmocka_unit_test(yield__as_often_beside_who_spins),
 		cmocka_unit_test(fork__finds_nothing_locked),
 		cmocka_unit_test(decode__no_thread),
 		cmocka_unit_test(decode__one_thread),

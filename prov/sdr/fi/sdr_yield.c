@@ -8,9 +8,9 @@
  * Where somebody else computes it is not: the processor is gone for a time slice, and newer kernels
  * (seen on Linux 6.18) count the rest of the yielder's own slice as used (yield_task_fair), so that
  * who yields every few microseconds beside busy neighbours is left with a twentieth of a
- * processor.  So a yield that took long doubles the number of reads until the next,
- * and a short one halves it: beside who computes a reader ends at its share of the processor,
- * beside who answers at a yield for each SDR_YIELD_POLLS reads.
+ * processor.  So a yield that took long, for the reads before it, doubles the number of reads until
+ * the next, and a short one halves it: beside who computes a reader ends at about its share of the
+ * processor, beside who answers, or spins as well, at a yield for each SDR_YIELD_POLLS reads.
  */
 #include <sched.h>
 
@@ -20,8 +20,9 @@
 void sdr_yield_took(struct sdr_yield *y, uint64_t ns)
 {
 	uint32_t shift = atomic_load_explicit(&y->shift, memory_order_relaxed);
+	uint64_t long_ns = (SDR_YIELD_POLLS << shift) * SDR_YIELD_DEAR_READ_NS;
 
-	if (ns < SDR_YIELD_DEAR_NS)
+	if (ns < SDR_YIELD_DEAR_NS || ns < long_ns)
 		shift -= shift > 0;
 	else if (SDR_YIELD_POLLS << shift < SDR_YIELD_POLLS_MAX)
 		shift++;

@@ -14,8 +14,15 @@
 /* reads in a row that found nothing, before one gives the processor away: at first, at most */
 #define SDR_YIELD_POLLS	    32u
 #define SDR_YIELD_POLLS_MAX (1u << 15)
-/* A yield of at least this long was into a time slice of somebody who has work of its own. */
-#define SDR_YIELD_DEAR_NS 500000ull
+/*
+ * A yield of at least this long, and so long for each of the reads before it, was into a time slice
+ * of somebody who has work of his own.  The first is less than his slice (2.8 ms and more, seen on
+ * two processors).  The second keeps ranks of a job that spin and yield as we do, several to a
+ * processor, from taking each other for such: each would read for longer before it yields, and its
+ * neighbours' yields would take as long as all of that.
+ */
+#define SDR_YIELD_DEAR_NS      1500000ull
+#define SDR_YIELD_DEAR_READ_NS 8000ull /* a dozen times what one takes */
 
 /* All zero: new. */
 struct sdr_yield {
