@@ -182,6 +182,37 @@ static void data__all_lanes_together(void **state)
 	bed_close(four);
 }
 
+/*
+ * Messages one at a time, with default settings: each lane gets what it passes, from the first on
+ * and after a hundred.  The first packets of each meet no queue, whatever the others do.
+ */
+static void data__one_message_at_a_time(void **state)
+{
+	uint64_t rtt = MS, ideal = rtt + MB * 8 * BED_SEC / (4 * RATE), sum, t, longest;
+	struct bed *b = paths_new(4);
+	uint32_t i, n;
+
+	(void)state;
+	b->link.delay_ns = rtt / 2;
+	for (i = 0; i < 2; i++)
+		b->cfg[i].rate_bps = 0;
+	paths_boot(b);
+	for (n = 0; n < 3; n++) {
+		for (i = 0; i < 40; i++)
+			move(b, 0, MB);
+		sum = longest = 0;
+		for (i = 0; i < 20; i++) {
+			t = move(b, 0, MB);
+			sum += t;
+			longest = t > longest ? t : longest;
+		}
+		if (sum / 20 > ideal * 11 / 10 || longest > ideal * 5 / 4)
+			fail_msg("%.2f ms, at most %.2f; ideal %.2f", (double)sum / 20e6,
+				 (double)longest / 1e6, (double)ideal / 1e6);
+	}
+	bed_close(b);
+}
+
 /* Lanes of different delay: what announces data comes before them. */
 static void data__never_before_their_announcement(void **state)
 {
@@ -839,6 +870,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(open__settings_do_not_make_sources),
 		cmocka_unit_test(open__a_peer_without_the_feature),
 		cmocka_unit_test(data__all_lanes_together),
+		cmocka_unit_test(data__one_message_at_a_time),
 		cmocka_unit_test(data__never_before_their_announcement),
 		cmocka_unit_test(data__every_scheme_and_controller),
 		cmocka_unit_test(data__reads_writes_and_tags),

@@ -59,6 +59,7 @@
 #define SDR_AUTO_SPACED	    0.5			 /* of windows of a few packets (sdr_auto_few()) */
 #define SDR_AUTO_ELSEWHERE  2u			 /* times a queue, and the target: it is another */
 #define SDR_AUTO_LITTLE	    0.05		 /* see struct sdr_rival_at */
+#define SDR_AUTO_PASSES_ERR 0.05		 /* of what a path passes, that is known */
 
 _Static_assert(sizeof(struct sdr_auto) <= SDR_CC_STATE_MAX, "the state of auto must fit");
 
@@ -76,6 +77,22 @@ static void auto_bond(struct sdr_cc *cc)
 	cc->bond_win = a->win;
 	cc->bond->rivals += (uint32_t)rival - cc->bond_rival;
 	cc->bond_rival = rival;
+}
+
+/*
+ * Of several paths each is to have what it passes, and no more: what leaves by one faster waits in
+ * its queue while others are idle.  A window does not say, where messages come one at a time and
+ * their first packets meet no queue.
+ */
+static uint64_t auto_passes(const struct sdr_cc *cc, uint64_t rate_Bps)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	uint64_t most = (uint64_t)(SDR_AUTO_GAIN * (double)cc->train.rate_Bps);
+
+	if (!cc->bond || cc->bond->n < 2 || a->phase == SDR_AUTO_START ||
+	    a->rival.state != SDR_RIVAL_NONE || !most || cc->train.err > SDR_AUTO_PASSES_ERR)
+		return rate_Bps;
+	return rate_Bps < most ? rate_Bps : most;
 }
 
 static void auto_output(struct sdr_cc *cc)
@@ -104,6 +121,7 @@ static void auto_output(struct sdr_cc *cc)
 		trip = cc->known.rtt_ns;
 	}
 	cc->pacing_Bps = (uint64_t)(gain * win / (double)trip * SDR_CC_NS_PER_S) + 1;
+	cc->pacing_Bps = auto_passes(cc, cc->pacing_Bps);
 	/* a rate that is held lets its window be longer than it needs */
 	if (a->rival.state == SDR_RIVAL_HOLD)
 		win *= SDR_AUTO_HOLD_WIN;
