@@ -51,6 +51,13 @@ static uint64_t auto_after(const struct sdr_cc *cc, uint64_t now, uint32_t trips
 	return now + ns + sdr_auto_random(cc, now) % (ns / 2);
 }
 
+/* Hardly anything of ours is on its way: everybody sees the path without us. */
+static void auto_emptied(struct sdr_auto *a, uint64_t now)
+{
+	a->emptied_at = now;
+	a->shortest = HUGE_VAL;
+}
+
 void sdr_auto_drain_wait(struct sdr_cc *cc, uint64_t now, uint32_t trips)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
@@ -60,6 +67,8 @@ void sdr_auto_drain_wait(struct sdr_cc *cc, uint64_t now, uint32_t trips)
 	a->pace = 1;
 	a->quiet = 0;
 	a->drain_at = auto_after(cc, now, trips);
+	a->drained_at = now;
+	auto_emptied(a, now);
 }
 
 /* Another path of the connection empties its queue: it may be the same. */
@@ -94,10 +103,8 @@ void sdr_auto_drain_round(struct sdr_cc *cc, uint64_t now)
 		return;
 	if (a->drained_at)
 		a->rival.most *= exp2(-(double)(now - a->drained_at) / SDR_AUTO_MOST_NS);
-	a->drained_at = a->emptied_at = now;
 	a->drains++;
 	a->drained = a->rounds;
-	a->shortest = HUGE_VAL;
 	sdr_auto_drain_wait(cc, now, SDR_AUTO_DRAIN_RTTS);
 }
 
@@ -139,6 +146,5 @@ void sdr_auto_drain_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 	if (!auto_is_empty(cc, ack))
 		return;
 	a->drain_at = auto_after(cc, ack->now, SDR_AUTO_DRAIN_RTTS);
-	a->emptied_at = ack->now;
-	a->shortest = HUGE_VAL;
+	auto_emptied(a, ack->now);
 }

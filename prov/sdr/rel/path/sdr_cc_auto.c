@@ -143,7 +143,6 @@ static void auto_started(struct sdr_cc *cc, uint64_t now)
 	a->settled = a->rounds + SDR_AUTO_SETTLE;
 	sdr_blame_reset(&a->blame);
 	sdr_auto_drain_wait(cc, now, SDR_AUTO_DRAIN_FIRST);
-	a->drained_at = a->emptied_at = now;
 }
 
 static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)
