@@ -207,14 +207,15 @@ def warm(size, loss, n):
         ideal = RTT + SIZES[size] * 8 / RATE
         more = ("--loss", loss) if loss != "0" else ()
         count = max(20, n // 4) if ctx.seconds < 10 else n
+        count = max(count, 120) if size in ("64k", "1m") else count
+        answers = max(count, 120) if size == "16m" else count  # p99 without the first, which is cold
         once = ["-s", size, "-Q", "1", "-n", str(count)]
         r = run(ctx, name + "-mean", line("1bdp", "1gbit", "25ms", 1, *more), [sdr(1, once)], 600)
         got = r.flows["flows"][0]["said"]["results"][0]
         ctx.bar("mean over RTT + S/B, the first included", got["seconds"] / got["iterations"] / ideal, most=1.04,
                 form="%.3f", sure=not r.doubtful())
         r = run(ctx, name + "-p99", line("1bdp", "1gbit", "25ms", 1, *more),
-                # without the first, which is cold
-                [sdr(1, ["--op", "lat", "-s", size, "-n", str(count if size == "128m" else max(count, 120))])], 600)
+                [sdr(1, ["--op", "lat", "-s", size, "-n", str(answers)])], 600)
         got = r.flows["flows"][0]["said"]["results"][0]
         half = RTT / 2 + SIZES[size] * 8 / RATE
         ctx.bar("p99 of message and answer over the ideal", got["lat_p99_us"] * 1e-6 / half, most=1.10, form="%.3f",
