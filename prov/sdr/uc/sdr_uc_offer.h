@@ -7,7 +7,7 @@
  * gone for a time slice, again and again, while a sleeper would be woken before him.  So after an
  * offer that took long the next ones are not made, twice as many each time, and a short one ends
  * that: beside who computes a worker sleeps nearly always, and looks now and then whether he has
- * gone.  (The pollers of fi/ do the same: sdr_yield.c.)
+ * gone.  (The pollers of fi/ do not sleep: sdr_yield.c.)
  *
  * One thread's.  The owner of an engine, who gives the processor to workers that have something to
  * do, does not use it: an offer that takes long is then what he wants.

@@ -36,8 +36,8 @@
 
 /* The rate between the transmission of the newest packet acknowledged and its acknowledgement. */
 struct sdr_cc_rate {
-	uint64_t bw; /* delivery rate, bytes per second; 0: no valid sample */
-	bool app_limited;
+	uint64_t bw;	  /* delivery rate, bytes per second; 0: no valid sample */
+	bool app_limited; /* known of a sample that is no rate, too */
 	bool round_start; /* the packet acknowledged was sent after the last round ended */
 	/*
 	 * What the bottleneck passes, by the time between acknowledgements of packets that left
