@@ -659,37 +659,47 @@ static bool outward(char *name, size_t len)
 	return found;
 }
 
-/* The thread is late, its host was not: events say since when they could have been read. */
+/*
+ * The thread is late, its host was not: events say since when they could have been read.  The
+ * kernel begins to stamp some time after a socket asks for it and gives what came before the time
+ * of the call (net/core/dev.c: netstamp_clear): it may be late a few times and has to stop.
+ */
 static void poll__says_since_when(void **state)
 {
 	static const uint8_t text[] = "late";
 	uint64_t before, behind, now;
 	uint8_t src[2000], dst[2000];
+	struct pair_opt opt = { 0 };
+	bool in_time = false;
 	char name[32];
-	struct pair_opt opt = { .name = name };
 	struct pair p;
-	int i, n, all = 0;
+	int i, n, all, round;
 
 	(void)state;
+	opt.name = name;
 	if (!outward(name, sizeof(name)))
 		skip();
 	pair_open(&p, &opt);
 	assert_int_equal(p.b->ops->slot_bind(p.qb, 0, 0, dst, sizeof(dst), NULL), 0);
-	before = p.b->ops->now(p.b);
-	pair_post(&p, pair_write(&p, 0, 0, src, 0, sizeof(src)));
-	pair_post(&p, pair_ctl(&p.ib.addr, text, sizeof(text)));
-	behind = p.b->ops->now(p.b);
-	poll(NULL, 0, 50);
-	while (all < 3) {
-		n = pair_wait(p.b, p.ev, 3 - all);
-		now = p.b->ops->now(p.b);
-		for (i = 0; i < n; i++, all++) {
-			if (p.ev[i].kind != SDR_UC_EV_CTL)
-				continue;
-			assert_true(p.ev[i].since >= before - 1000 && p.ev[i].since < now);
-			assert_true(p.ev[i].since < behind + 25000000);
+	for (round = 0; round < 40 && !in_time; round++) {
+		before = p.b->ops->now(p.b);
+		pair_post(&p, pair_write(&p, 0, 0, src, 0, sizeof(src)));
+		pair_post(&p, pair_ctl(&p.ib.addr, text, sizeof(text)));
+		behind = p.b->ops->now(p.b);
+		poll(NULL, 0, 50);
+		for (all = 0; all < 3; all += n) {
+			n = pair_wait(p.b, p.ev, 3 - all);
+			now = p.b->ops->now(p.b);
+			for (i = 0; i < n; i++) {
+				if (p.ev[i].kind != SDR_UC_EV_CTL)
+					continue;
+				assert_true(p.ev[i].since >= before - 1000);
+				assert_true(p.ev[i].since < now);
+				in_time = p.ev[i].since < behind + 25000000;
+			}
 		}
 	}
+	assert_true(in_time);
 	pair_close(&p);
 }
 
