@@ -30,7 +30,7 @@ static void rack__without_reordering_the_order_decides(void **state)
 	start(&r, &rtt);
 	assert_int_equal(sdr_rack_window(&r, &rtt), 0);
 	assert_false(sdr_rack_is_lost(&r, &rtt, 7, 1 * S, 100 * S));
-	sdr_rack_delivered(&r, 10, 1 * S);
+	sdr_rack_delivered(&r, 10, 1 * S, 1 * S + RTT, 0);
 	assert_true(sdr_rack_is_lost(&r, &rtt, 9, 1 * S, 1 * S));
 	assert_false(sdr_rack_is_lost(&r, &rtt, 10, 1 * S, 100 * S));
 	assert_false(sdr_rack_is_lost(&r, &rtt, 11, 1 * S, 100 * S));
@@ -46,9 +46,9 @@ static void rack__knows_the_newest_across_the_wrap(void **state)
 	(void)state;
 	start(&r, &rtt);
 	r.seq = UINT32_MAX - 1;
-	sdr_rack_delivered(&r, UINT32_MAX - 5, 9 * S);
+	sdr_rack_delivered(&r, UINT32_MAX - 5, 9 * S, 9 * S + RTT, 0);
 	assert_true(r.seq == UINT32_MAX - 1 && r.ns == 0);
-	sdr_rack_delivered(&r, 2, 2 * S);
+	sdr_rack_delivered(&r, 2, 2 * S, 2 * S + RTT, 0);
 	assert_true(r.seq == 2 && r.ns == 2 * S);
 	assert_true(sdr_rack_is_lost(&r, &rtt, UINT32_MAX, 2 * S, 2 * S));
 	assert_false(sdr_rack_is_lost(&r, &rtt, 3, 2 * S, 2 * S));
@@ -66,7 +66,7 @@ static void rack__reordering_buys_a_quarter_of_the_minimum(void **state)
 	sdr_rack_reordered(&r, 1 * S);
 	sdr_rack_reordered(&r, 1 * S); /* evidence that there is some, not that there is more */
 	assert_int_equal(sdr_rack_window(&r, &rtt), wnd);
-	sdr_rack_delivered(&r, 10, 2 * S);
+	sdr_rack_delivered(&r, 10, 2 * S, 2 * S + RTT, 0);
 	assert_true(sdr_rack_is_lost(&r, &rtt, 5, 2 * S - wnd - 1, 2 * S));
 	assert_true(r.timer == NEVER);
 	/* sent within the window: waits until a round trip and the window are over ... */
@@ -128,6 +128,47 @@ static void rack__forgets_after_64_round_trips_and_a_second(void **state)
 	assert_int_equal(sdr_rack_window(&r, &rtt), 0);
 }
 
+/* How much longer than the newest those took that it overtook, and the mean of all. */
+static void rack__knows_by_how_much_they_overtake(void **state)
+{
+	struct sdr_rtt rtt;
+	struct sdr_rack r;
+	uint64_t at;
+
+	(void)state;
+	start(&r, &rtt);
+	assert_true(sdr_rack_apart(&r, &rtt) == 0 && r.noise == 0);
+	sdr_rack_reordered(&r, 2 * S);
+	/* nothing was measured */
+	assert_int_equal(sdr_rack_apart(&r, &rtt), RTT / 4);
+	for (uint32_t i = 1; i < 200; i++) {
+		at = 2 * S + i * MS;
+		sdr_rack_delivered(&r, 2 * i, at, at + RTT + MS, 1 * MS);
+		/* a quarter of a millisecond later, whatever else it waited for */
+		sdr_rack_overtaken(&r, at - MS, at + RTT + MS, 7 * MS / 4);
+		assert_in_range(sdr_rack_apart(&r, &rtt), MS / 4 + 1, MS / 2);
+	}
+	assert_true(r.noise > 0.2 * MS && r.noise < 0.3 * MS);
+	/* one in a hundred is no noise, but waits no less for that */
+	for (uint32_t i = 200; i < 2000; i++) {
+		at = 2 * S + i * MS;
+		sdr_rack_delivered(&r, 2 * i, at, at + RTT, 0);
+		if (i % 100 == 0)
+			sdr_rack_overtaken(&r, at - MS, at + RTT, 3 * MS / 4);
+	}
+	assert_in_range(sdr_rack_apart(&r, &rtt), MS / 4 + 1, MS / 2);
+	assert_true(r.noise < 0.02 * MS);
+	/* never more than the window itself; a peer that lies about its wait makes it shorter */
+	sdr_rack_overtaken(&r, 2 * S, 30 * S, 0);
+	assert_int_equal(sdr_rack_apart(&r, &rtt), RTT / 4);
+	for (uint32_t i = 0; i < 200; i++)
+		sdr_rack_overtaken(&r, 2 * S, 30 * S, UINT64_MAX);
+	assert_true(sdr_rack_apart(&r, &rtt) < MS / 10);
+	/* and it is forgotten with the window */
+	sdr_rack_age(&r, &rtt, 100 * S);
+	assert_true(sdr_rack_apart(&r, &rtt) == 0 && r.noise == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +176,7 @@ int main(void)
 		cmocka_unit_test(rack__knows_the_newest_across_the_wrap),
 		cmocka_unit_test(rack__reordering_buys_a_quarter_of_the_minimum),
 		cmocka_unit_test(rack__grows_a_step_a_round_trip_up_to_one),
+		cmocka_unit_test(rack__knows_by_how_much_they_overtake),
 		cmocka_unit_test(rack__forgets_after_64_round_trips_and_a_second),
 	};
 

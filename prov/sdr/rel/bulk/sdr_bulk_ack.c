@@ -46,24 +46,28 @@ static void seg_passed(struct sdr_conn *c, const struct sdr_seg_tx *s, struct sd
 }
 
 /*
- * A hole that filled by itself: sent once, behind a packet of its path that overtook it.  top:
- * highest packet delivered, on whichever path.
+ * Is pkt a hole that filled by itself: sent once, behind a packet of its path that overtook it?
+ * Then its path reorders.  s->top: highest packet delivered, on whichever path.
  */
-static bool seg_overtaken(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt)
+static void seg_overtaken(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, uint64_t delay)
 {
 	const struct sdr_txent *e;
+	struct sdr_rack *r;
 
 	if (pkt >= s->top || s->run_ntx[pkt / s->shape->run_pkts] != 1)
-		return false;
-	if (c->npaths == 1)
-		return true;
+		return;
 	e = sdr_tlog_find(c, s, pkt);
-	return e && sdr_seq_lt(e->seq, s->rack_seq[e->path]);
+	if (!e || (c->npaths > 1 && !sdr_seq_lt(e->seq, s->rack_seq[e->path])))
+		return;
+	r = &sdr_conn_path(c, e->path)->rack;
+	sdr_rack_reordered(r, c->rel->now);
+	sdr_rack_overtaken(r, e->tx_ns, c->rel->now, delay);
 }
 
 /* What a report tells of each path: bit n of paths, path n. */
 struct told {
 	struct sdr_acks *acks;
+	uint64_t delay;	     /* ns: that the peer waited */
 	uint32_t news, late; /* paths by which something new came; what had been declared lost */
 	uint32_t top[SDR_PATHS_MAX]; /* news: the highest packet of those */
 };
@@ -121,8 +125,7 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 		sdr_rel_step(c->rel);
 		n += sdr_bitmap_set_range(s->acked, a, b);
 		s->nacked += b - a;
-		if (seg_overtaken(c, s, a))
-			sdr_rack_reordered(&sdr_conn_path(c, s->on[a])->rack, c->rel->now);
+		seg_overtaken(c, s, a, t->delay);
 		if (s->nagain)
 			unsent += sdr_bitmap_clear_range(s->again, a, b);
 		if (c->main.pmtu.hole.lost || s->on[a])
@@ -245,7 +248,7 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 		ca->snap_tx_ns = e->tx_ns;
 		ca->delay = delay_ns;
 	}
-	sdr_rack_delivered(&p->rack, e->seq, e->tx_ns);
+	sdr_rack_delivered(&p->rack, e->seq, e->tx_ns, now, delay_ns);
 	if (sdr_seq_lt(s->rack_seq[e->path], e->seq))
 		s->rack_seq[e->path] = e->seq;
 }
@@ -254,17 +257,15 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 static void seg_order(struct sdr_conn *c, struct sdr_seg_tx *s, const struct sdr_frame_dack *f,
 		      uint32_t top, const struct told *t)
 {
-	uint64_t delay = f->echo_delay_us * 1000ull;
-
 	if (f->echo < s->npkts)
-		seg_newest(c, s, f->echo, delay, true, t->acks);
+		seg_newest(c, s, f->echo, t->delay, true, t->acks);
 	if (c->npaths == 1) {
-		seg_newest(c, s, top, delay, false, t->acks);
+		seg_newest(c, s, top, t->delay, false, t->acks);
 		return;
 	}
 	for (uint32_t i = 0; i < c->npaths; i++)
 		if (t->news >> i & 1)
-			seg_newest(c, s, t->top[i], delay, false, t->acks);
+			seg_newest(c, s, t->top[i], t->delay, false, t->acks);
 }
 
 /* n of its packets came twice, the last of them by that path. */
@@ -296,7 +297,7 @@ static void seg_ecn(struct sdr_conn *c, const struct sdr_frame_dack *f, uint32_t
 
 void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_acks *as)
 {
-	struct told t = { .acks = as };
+	struct told t = { .acks = as, .delay = f->echo_delay_us * 1000ull };
 	uint64_t before[SDR_PATHS_MAX];
 	struct sdr_seg_tx *s = sdr_seg_tx_by_msn(c, f->msn);
 	struct sdr_dack_iter it = { 0, f->base };

@@ -82,10 +82,10 @@ void sdr_bulk_announced(struct sdr_bulk_tx *b)
 	b->told |= (uint16_t)(1u << c->ctl);
 	/*
 	 * On a path that reorders, data overtake the record and land nowhere.  A long transfer
-	 * repairs that while it goes on; a short one waits a little behind its record instead.
+	 * repairs that while it goes on; a short one waits as long as they do that by instead.
 	 */
 	if (c->main.rack.reo_mult && (double)b->len * 1e9 < sdr_conn_rate(c) * (double)rtt)
-		b->not_before = c->rel->now + rtt / 4;
+		b->not_before = c->rel->now + sdr_rack_apart(&c->main.rack, &c->main.rtt);
 	sdr_conn_kick(c);
 }
 

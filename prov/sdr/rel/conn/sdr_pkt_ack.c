@@ -48,7 +48,8 @@ static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
 	}
 }
 
-static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_acks *as)
+static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, uint64_t delay,
+			  struct sdr_acks *as)
 {
 	struct sdr_path *path = sdr_conn_path(c, p->path);
 	struct sdr_cc_ack *ca = &as->v[p->path];
@@ -71,8 +72,10 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_acks
 		 * Declared lost by a probe: its acknowledgement was lost, or late.  That says
 		 * nothing of the order.
 		 */
-		if (!p->probed)
+		if (!p->probed) {
 			sdr_rack_spurious(&path->rack, &path->rtt, c->rel->now);
+			sdr_rack_overtaken(&path->rack, p->tx_ns, c->rel->now, delay);
+		}
 		c->st.rtx_spurious++;
 		ca->late += p->bytes;
 		pkt_late(c, p);
@@ -90,7 +93,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_acks
 		ca->snap_tx_ns = p->tx_ns;
 		ca->delay = 0;
 	}
-	sdr_rack_delivered(&path->rack, p->seq, p->tx_ns);
+	sdr_rack_delivered(&path->rack, p->seq, p->tx_ns, c->rel->now, delay);
 	sdr_probe_answered(c);
 	sdr_conn_mtu_passed(path, sdr_conn_mtu_ctl(c, path, p->bytes), p->tx_ns);
 	while ((l = sdr_list_pop(&p->recs))) {
@@ -138,7 +141,7 @@ bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 				ca->rtt = rtt->latest;
 				newest = &p->snap;
 			}
-			pkt_delivered(c, p, as);
+			pkt_delivered(c, p, f->delay_us * 1000ull, as);
 			if (newest && ca->snap == newest)
 				ca->delay = f->delay_us * 1000ull;
 		}

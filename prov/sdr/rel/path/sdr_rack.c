@@ -8,6 +8,9 @@
 /* quarters of min RTT; the window is capped at one srtt anyway: it may be far more than min RTT */
 #define REO_MULT_STEPS	8u /* one by one up to that, then twice as many at a time */
 #define REO_MULT_MAX	1024u
+#define REO_EXTENT_FADE 16u /* packets overtaken over which their mean is smoothed */
+#define REO_NOISE_FADE	64u /* deliveries */
+#define REO_APART	1.5 /* of that mean: little overtakes by more */
 #define REO_FORGET_RTTS 64u
 #define REO_FORGET_NS	(1000 * 1000000ull) /* and this, on short paths */
 
@@ -33,6 +36,25 @@ void sdr_rack_spurious(struct sdr_rack *r, const struct sdr_rtt *rtt, uint64_t n
 	r->reo_seen = now;
 }
 
+/* Its round trip without what the peer says it waited, which may be a lie. */
+static uint64_t rack_took(uint64_t tx_ns, uint64_t now, uint64_t delay)
+{
+	uint64_t age = now - tx_ns;
+
+	SDR_ASSERT(now >= tx_ns);
+	return age - (delay < age ? delay : age);
+}
+
+void sdr_rack_overtaken(struct sdr_rack *r, uint64_t tx_ns, uint64_t now, uint64_t delay)
+{
+	uint64_t took = rack_took(tx_ns, now, delay);
+	double d = took > r->took ? (double)(took - r->took) : 0;
+
+	/* With that much between their sendings they would have come in order. */
+	r->extent += r->overtaken++ ? (d - r->extent) / REO_EXTENT_FADE : d;
+	r->noise += d / REO_NOISE_FADE;
+}
+
 void sdr_rack_reordered(struct sdr_rack *r, uint64_t now)
 {
 	if (!r->reo_mult)
@@ -40,18 +62,35 @@ void sdr_rack_reordered(struct sdr_rack *r, uint64_t now)
 	r->reo_seen = now;
 }
 
+uint64_t sdr_rack_apart(const struct sdr_rack *r, const struct sdr_rtt *rtt)
+{
+	uint64_t most = sdr_rtt_min(rtt) / 4;
+
+	if (!r->reo_mult)
+		return 0;
+	if (r->overtaken && REO_APART * r->extent < (double)most)
+		return (uint64_t)(REO_APART * r->extent);
+	return most;
+}
+
 void sdr_rack_age(struct sdr_rack *r, const struct sdr_rtt *rtt, uint64_t now)
 {
 	SDR_ASSERT(now >= r->reo_seen);
-	if (r->reo_mult && now - r->reo_seen > REO_FORGET_RTTS * rtt->srtt + REO_FORGET_NS)
+	if (r->reo_mult && now - r->reo_seen > REO_FORGET_RTTS * rtt->srtt + REO_FORGET_NS) {
 		r->reo_mult = 0;
+		r->overtaken = 0;
+		r->noise = 0;
+	}
 }
 
-void sdr_rack_delivered(struct sdr_rack *r, uint32_t seq, uint64_t tx_ns)
+void sdr_rack_delivered(struct sdr_rack *r, uint32_t seq, uint64_t tx_ns, uint64_t now,
+			uint64_t delay)
 {
+	r->noise -= r->noise / REO_NOISE_FADE;
 	if (sdr_seq_lt(r->seq, seq)) {
 		r->seq = seq;
 		r->ns = tx_ns;
+		r->took = rack_took(tx_ns, now, delay);
 	}
 }
 

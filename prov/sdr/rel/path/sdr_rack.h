@@ -19,9 +19,13 @@
 
 struct sdr_rack {
 	uint64_t ns;		      /* send time of the newest transmission delivered */
+	uint64_t took;		      /* ns: its round trip, less what the peer waited */
 	uint32_t seq;		      /* its number */
 	uint32_t reo_mult;	      /* reordering window in quarters of min RTT */
 	uint64_t reo_grown, reo_seen; /* ns: when last grown, last evidence */
+	uint64_t overtaken;	      /* transmissions that were measured, and ... */
+	double extent;		      /* ... how much longer they took, a mean of late, ns */
+	double noise;		      /* ns: the same as a mean of all that was delivered */
 	uint64_t timer;		      /* ns: when something may be lost that is not yet */
 	bool probed;		      /* losses found now were uncovered by a probe */
 	/* losses were seen in either direction: protect what is worth a round trip */
@@ -33,9 +37,17 @@ uint64_t sdr_rack_window(const struct sdr_rack *r, const struct sdr_rtt *rtt); /
 void sdr_rack_spurious(struct sdr_rack *r, const struct sdr_rtt *rtt, uint64_t now);
 /* Packets overtake each other here: there is a window. */
 void sdr_rack_reordered(struct sdr_rack *r, uint64_t now);
+/*
+ * And by how much: what was sent at tx_ns came behind the newest that was delivered.  delay, here
+ * and below: ns that the peer says it waited.
+ */
+void sdr_rack_overtaken(struct sdr_rack *r, uint64_t tx_ns, uint64_t now, uint64_t delay);
+/* ns: little overtakes what was sent so much before it; 0 where nothing overtakes. */
+uint64_t sdr_rack_apart(const struct sdr_rack *r, const struct sdr_rtt *rtt);
 /* Forgets what was not seen for long. */
 void sdr_rack_age(struct sdr_rack *r, const struct sdr_rtt *rtt, uint64_t now);
-void sdr_rack_delivered(struct sdr_rack *r, uint32_t seq, uint64_t tx_ns);
+void sdr_rack_delivered(struct sdr_rack *r, uint32_t seq, uint64_t tx_ns, uint64_t now,
+			uint64_t delay);
 /* Is this transmission lost?  If not yet but perhaps soon, arms the timer. */
 bool sdr_rack_is_lost(struct sdr_rack *r, const struct sdr_rtt *rtt, uint32_t seq, uint64_t tx_ns,
 		      uint64_t now);
