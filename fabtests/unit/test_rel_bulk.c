@@ -276,6 +276,55 @@ static void bulk__reordering_is_told_with_every_loss(void **state)
 	bed_close(b);
 }
 
+/*
+ * Messages one at a time, with default settings, where packets overtake each other by little: a
+ * short one waits behind its record for no longer than that, and a chance is not taken for the rate
+ * of the path.
+ */
+static void bulk__reordering_costs_what_packets_overtake_by(void **state)
+{
+	static const struct {
+		size_t len;
+		uint64_t jitter; /* ns */
+		double loss;
+		uint32_t before; /* short messages */
+	} row[] = {
+		{ 1 << 16, 50 * 1000, 0, 0 }, { 1 << 16, MS / 2, 0, 0 },
+		{ 1 << 16, MS / 2, 0.01, 0 }, { MIB, MS / 2, 0, 0 },
+		{ MIB, MS / 2, 0.01, 2 },     { MIB, MS / 2, 0.01, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		uint64_t ideal = 25 * MS + row[i].len * 8, sum = 0, sender;
+		struct bed *b = bed_new(2);
+
+		b->link.delay_ns = 25 * MS / 2;
+		b->link.rate_bps = BED_SEC;
+		b->link.jitter_ns = row[i].jitter;
+		b->link.loss = row[i].loss;
+		for (uint32_t k = 0; k < 2; k++) {
+			b->na[k].mtu = b->cfg[k].mtu = 8192;
+			b->cfg[k].rate_bps = 0;
+			b->cfg[k].scheme = &sdr_scheme_auto;
+			b->cfg[k].max_overhead = 0.25;
+		}
+		bed_boot(b);
+		for (uint32_t n = 0; n < row[i].before; n++)
+			move(b, 100, 5, BED_SEC, &sender);
+		for (int n = 0; n < 100; n++) {
+			move(b, row[i].len, 5, BED_SEC, &sender);
+			sum += n < 50 ? 0 : sender;
+			bed_run(b, 20 * MS);
+		}
+		ideal += 2 * row[i].jitter;
+		if (sum / 50 > ideal * 105 / 100)
+			fail_msg("row %zu: %.2f ms, ideal %.2f", i, (double)sum / 50e6,
+				 (double)ideal / 1e6);
+		bed_close(b);
+	}
+}
+
 /* One packet comes long after its message is complete and its buffer is used for something else. */
 static void bulk__late_packets_touch_nothing(void **state)
 {
@@ -541,6 +590,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(bulk__rto_factor_is_the_configured_one),
 		cmocka_unit_test(bulk__reordering_is_learned),
 		cmocka_unit_test(bulk__reordering_is_told_with_every_loss),
+		cmocka_unit_test(bulk__reordering_costs_what_packets_overtake_by),
 		cmocka_unit_test(bulk__late_packets_touch_nothing),
 		cmocka_unit_test(bulk__late_packets_touch_nothing_after_a_failure),
 		cmocka_unit_test(segments__a_message_of_several),

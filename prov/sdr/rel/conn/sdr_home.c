@@ -85,6 +85,7 @@ static uint64_t home_judge(struct sdr_path *p, struct sdr_cc_ack *ca)
 
 	ca->inflight = p->inflight;
 	ca->overtakes = p->rack.reo_mult > 0;
+	ca->noise = (uint64_t)p->rack.noise;
 	sdr_cc_acked(cc, ca);
 	/* a part of one is what the weather would have lost, too */
 	n = (cc->own_lost + cc->mtu / 2) / cc->mtu;

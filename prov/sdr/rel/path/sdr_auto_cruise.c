@@ -23,6 +23,7 @@
 #define SDR_AUTO_USED	      4	   /* times what a round carried: no window grows beyond */
 #define SDR_AUTO_TRAIN_USE    0.95 /* of a capacity: some may belong to others */
 #define SDR_AUTO_YIELD	      0.7  /* of the window at least remains after a round */
+#define SDR_AUTO_VALID	      0.5  /* of a window that was tried */
 #define SDR_AUTO_QUIET	      0.25 /* of the target: hardly any queue */
 #define SDR_AUTO_QUIET_ROUNDS 3u
 #define SDR_AUTO_PACE_STEP    1.25		 /* a quiet path is filled faster and faster */
@@ -30,6 +31,18 @@
 #define SDR_AUTO_BOUND_STEP   1.0  /* and is lifted by that of the plain step a round */
 #define SDR_AUTO_BOUND_OVER   1.02 /* a window above it may grow by that */
 #define SDR_AUTO_BOUND_SLOW   16.0 /* of what was sent, a round, where that was all there was */
+
+/*
+ * Nothing else would show what the path passes: no train is believed there, and a round carried
+ * most of the window (RFC 7661, 4.3).
+ */
+static bool auto_tells(const struct sdr_cc *cc, const struct sdr_cc_rate *rate)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+
+	return !sdr_auto_capacity(rate) && a->queue.base >= SDR_QDELAY_FAR_NS &&
+	       a->bytes > SDR_AUTO_VALID * a->win;
+}
 
 static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct sdr_cc_rate *rate)
 {
@@ -42,7 +55,7 @@ static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct
 	}
 	if (rate->app_limited && sdr_burst_holds(&a->burst))
 		return;
-	if (rate->app_limited) {
+	if (rate->app_limited && !auto_tells(cc, rate)) {
 		/* whoever does not fill the path may begin as at first */
 		if (now > a->bound_at + SDR_AUTO_BOUND_NS)
 			a->bound += a->bytes / SDR_AUTO_BOUND_SLOW;

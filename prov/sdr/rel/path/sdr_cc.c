@@ -240,7 +240,8 @@ static void sdr_cc_capacity(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 					 .tx_ns = ack->snap_tx_ns,
 					 .delay_ns = ack->delay,
 					 .bytes = ack->bytes,
-					 .min_rtt = ack->min_rtt };
+					 .min_rtt = ack->min_rtt,
+					 .noise_ns = ack->noise };
 
 	if (ack->snap && ack->bytes && ack->snap_tx_ns <= ack->now && ack->now >= cc->train.at)
 		sdr_train_acked(&cc->train, &a);

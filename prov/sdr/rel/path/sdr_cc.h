@@ -55,6 +55,7 @@ struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) 
 	const struct sdr_cc_snap *snap; /* of the newest transmission acknowledged; NULL none */
 	uint64_t snap_tx_ns;		/* its send time */
 	bool overtakes;			/* packets were seen to overtake each other of late */
+	uint64_t noise;			/* ns: by how much, as a mean of all */
 };
 
 /*

@@ -9,17 +9,19 @@
  * tells.  A step from one point to the next is *busy* when the newest packet had reached the
  * bottleneck before the one of the point before had arrived:
  *
- *      tx + min_rtt + its delay <= rx of the point before
+ *      tx + min_rtt + its delay + noise <= rx of the point before
  *
  * since then there was something of ours to pass all the time.  That does not come true by batching
  * (GRO, a receiver or a sender that was asleep, acknowledgements held back), which makes times late
- * but puts packets that came meanwhile into the same point.
+ * but puts packets that came meanwhile into the same point.  Where packets overtake each other, one
+ * that is late by chance looks like a queue: that is the noise.
  *
  * Busy steps in a row make a *run*.  Its points lie on a straight line of arrival over bytes, or
  * late of it, by what they waited for a host; none is early.  So the line is looked for below them:
  * the edge of the lower convex hull at the mean of the bytes (the line below all points that comes
  * nearest to them).  One point that is very late, as the first one often is, does not bend it.  Its
- * error is taken to be twice the mean lateness, and SDR_TRAIN_NOISE, over the time of the run.
+ * error is taken to be twice the mean lateness, SDR_TRAIN_NOISE and the noise, over the time of the
+ * run.
  *
  * A run counts when it has SDR_TRAIN_POINTS points, an error of at most SDR_TRAIN_ERR, and took
  * SDR_TRAIN_STRETCH times as long to arrive as to leave: packets that were sent no faster than the
@@ -54,6 +56,7 @@
 void sdr_train_init(struct sdr_train *t)
 {
 	memset(t, 0, sizeof(*t));
+	t->noise = SDR_TRAIN_NOISE;
 }
 
 static void line_corner(struct sdr_train_line *l, double x, double y)
@@ -86,7 +89,7 @@ static void line_add(struct sdr_train_line *l, const struct sdr_train_point *p)
 }
 
 /* Its rate and weight: 0 if it says nothing. */
-static struct sdr_train_run line_fit(const struct sdr_train_line *l)
+static struct sdr_train_run line_fit(const struct sdr_train_line *l, double noise)
 {
 	struct sdr_train_run none = { 0, 0 }, r;
 	double mean = l->x / l->n, dx, slope, late, err;
@@ -103,7 +106,7 @@ static struct sdr_train_run line_fit(const struct sdr_train_line *l)
 	if (slope * (double)SDR_TRAIN_RATE_MAX < SDR_TRAIN_NS_PER_S)
 		return none;
 	late = l->y / l->n - l->corner[i].y - slope * (mean - l->corner[i].x);
-	err = (2 * (late > 0 ? late : 0) + SDR_TRAIN_NOISE) / (slope * l->corner[l->corners - 1].x);
+	err = (2 * (late > 0 ? late : 0) + noise) / (slope * l->corner[l->corners - 1].x);
 	if (!(err <= SDR_TRAIN_ERR))
 		return none;
 	if (err < SDR_TRAIN_ERR_MIN)
@@ -126,7 +129,7 @@ static struct sdr_train_run train_fit(const struct sdr_train *t)
 	l = t->line;
 	if (t->busy)
 		line_add(&l, &t->last);
-	return line_fit(&l);
+	return line_fit(&l, t->noise);
 }
 
 /* The weighted median of all runs that count and say at least that. */
@@ -203,6 +206,7 @@ void sdr_train_acked(struct sdr_train *t, const struct sdr_train_ack *a)
 
 	SDR_ASSERT(a->tx_ns <= a->now && a->now >= t->at);
 	t->bytes += a->bytes;
+	t->noise = SDR_TRAIN_NOISE + (double)a->noise_ns;
 	/* Of what had left earlier: it counts with what comes next. */
 	if (t->at && (a->tx_ns < p->tx || rx < p->rx))
 		return;
@@ -217,7 +221,8 @@ void sdr_train_acked(struct sdr_train *t, const struct sdr_train_ack *a)
 	/* as a difference: a round trip that is unknown may be as long as time itself */
 	t->busy = t->first.rx && a->min_rtt && t->prev.rx > a->tx_ns &&
 		  a->delay_ns <= t->prev.rx - a->tx_ns &&
-		  a->min_rtt <= t->prev.rx - a->tx_ns - a->delay_ns &&
+		  a->noise_ns <= t->prev.rx - a->tx_ns - a->delay_ns &&
+		  a->min_rtt <= t->prev.rx - a->tx_ns - a->delay_ns - a->noise_ns &&
 		  train_is_own(t, a->tx_ns) == train_is_own(t, t->prev.tx);
 	t->at = a->now;
 	t->bytes = 0;

@@ -33,6 +33,7 @@ struct sdr_train {
 	struct sdr_train_point last;
 	uint64_t at;	/* ns: when it came; 0: none did */
 	uint64_t bytes; /* delivered, and in no point yet */
+	double noise;	/* of times, ns */
 	bool busy;	/* it goes on the run of the point before */
 	/* the run under way, without last */
 	struct sdr_train_point first, prev;
@@ -56,6 +57,7 @@ struct sdr_train_ack {
 	uint64_t delay_ns; /* that this one waited at the receiver */
 	uint64_t bytes;	   /* newly delivered */
 	uint64_t min_rtt;  /* ns, of the connection so far */
+	uint64_t noise_ns; /* of what packets take, where they overtake each other */
 };
 
 void sdr_train_init(struct sdr_train *t);
