@@ -22,14 +22,14 @@ static void qdelay__without_samples(void **state)
 	sdr_qdelay_init(&q, 7 * MS);
 	assert_true(q.base == 0 && q.queue == 0);
 	assert_true(sdr_qdelay_now(&q) == 0);
-	assert_false(sdr_qdelay_round(&q, TARGET, 0));
+	assert_false(sdr_qdelay_round(&q, TARGET, 0, false));
 	sdr_qdelay_sample(&q, 8 * MS, 25 * MS);
 	sdr_qdelay_sample(&q, 9 * MS, 28 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET, 0));
+	assert_true(sdr_qdelay_round(&q, TARGET, 0, false));
 	sdr_qdelay_sample(&q, 10 * MS, 29 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET, 0));
+	assert_true(sdr_qdelay_round(&q, TARGET, 0, false));
 	/* a round that nothing is known of does not say that the queue has gone */
-	assert_false(sdr_qdelay_round(&q, TARGET, 0));
+	assert_false(sdr_qdelay_round(&q, TARGET, 0, false));
 	assert_true(q.queue == 4 * MS && sdr_qdelay_now(&q) == 4 * MS);
 }
 
@@ -40,20 +40,20 @@ static void qdelay__is_the_smallest_of_a_round(void **state)
 	(void)state;
 	sdr_qdelay_init(&q, 0);
 	sdr_qdelay_sample(&q, 1 * MS, 25 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET, 0) && q.queue == 0);
+	assert_true(sdr_qdelay_round(&q, TARGET, 0, false) && q.queue == 0);
 	sdr_qdelay_sample(&q, 30 * MS, 31 * MS);
 	assert_true(q.queue == 0 && sdr_qdelay_now(&q) == 6 * MS);
 	sdr_qdelay_sample(&q, 31 * MS, 27 * MS);
 	sdr_qdelay_sample(&q, 32 * MS, 40 * MS);
 	assert_true(sdr_qdelay_now(&q) == 2 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET, 0) && q.queue == 2 * MS);
+	assert_true(sdr_qdelay_round(&q, TARGET, 0, false) && q.queue == 2 * MS);
 	/* of that round only */
 	sdr_qdelay_sample(&q, 60 * MS, 33 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET, 0) && q.queue == 8 * MS);
+	assert_true(sdr_qdelay_round(&q, TARGET, 0, false) && q.queue == 8 * MS);
 	/* a new smallest is no queue */
 	sdr_qdelay_sample(&q, 90 * MS, 24 * MS);
 	assert_true(q.base == 24 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET, 0) && q.queue == 0);
+	assert_true(sdr_qdelay_round(&q, TARGET, 0, false) && q.queue == 0);
 }
 
 /* As the caller says, between the smallest and a mean that what is late hardly moves. */
@@ -69,11 +69,11 @@ static void qdelay__is_a_mean_where_packets_are_few(void **state)
 	for (i = 0; i < 3; i++) {
 		sdr_qdelay_init(&q, 0);
 		sdr_qdelay_sample(&q, 1, 200 * US);
-		assert_true(sdr_qdelay_round(&q, TARGET, even[i]) && q.queue == 0);
+		assert_true(sdr_qdelay_round(&q, TARGET, even[i], false) && q.queue == 0);
 		for (k = 0; k < 4; k++)
 			sdr_qdelay_sample(&q, 2 + k, rtt[k] * US);
 		assert_true(q.last == 20000 * US);
-		assert_true(sdr_qdelay_round(&q, TARGET, even[i]));
+		assert_true(sdr_qdelay_round(&q, TARGET, even[i], false));
 		assert_in_range(q.queue, least[i] * US, most[i] * US);
 	}
 }
@@ -152,7 +152,7 @@ static void qdelay__another_path(void **state)
 	sdr_qdelay_sample(&q, STRETCH, 26 * MS);
 	sdr_qdelay_forget(&q, STRETCH + 1, 80 * MS);
 	assert_true(q.base == 80 * MS && q.samples == 1);
-	assert_true(sdr_qdelay_round(&q, TARGET, 0) && q.queue == 0);
+	assert_true(sdr_qdelay_round(&q, TARGET, 0, false) && q.queue == 0);
 	/* the stretch begins with it */
 	sdr_qdelay_sample(&q, 2 * STRETCH, 90 * MS);
 	assert_true(q.base == 80 * MS && sdr_qdelay_now(&q) == 10 * MS);
@@ -166,7 +166,7 @@ static void noisy(struct sdr_qdelay *q, uint64_t *now, uint32_t n, uint64_t rtt,
 		*now += MS / 10;
 		sdr_qdelay_sample(q, *now, rtt + (draw() < share ? later : 0));
 	}
-	assert_true(sdr_qdelay_round(q, MS, 0));
+	assert_true(sdr_qdelay_round(q, MS, 0, false));
 }
 
 static void qdelay__chance_is_no_queue(void **state)
@@ -204,9 +204,40 @@ static void qdelay__a_queue_that_moves_slowly_is_no_noise(void **state)
 	for (i = 0; i < 400; i++) { /* it grows to 10 ms, a fortieth at a time */
 		sdr_qdelay_sample(&q, now += MS, 20 * MS + i * MS / 40);
 		if (i % 8 == 7)
-			assert_true(sdr_qdelay_round(&q, MS, 0));
+			assert_true(sdr_qdelay_round(&q, MS, 0, false));
 	}
 	assert_true(q.noise < 0.026 * MS && q.queue > 9.7 * MS);
+}
+
+/* Each packet and each answer by chance up to a millisecond later, rounds of n: mean queue, ns. */
+static double overtaken(uint32_t n, uint64_t queue, bool chance)
+{
+	uint64_t now = 0, sum = 0, rtt;
+	struct sdr_qdelay q;
+
+	seed = 1;
+	sdr_qdelay_init(&q, now);
+	for (uint32_t i = 0; i < 3000; i++) {
+		for (uint32_t k = 0; k < n; k++) {
+			rtt = MS / 5 + (uint64_t)((draw() + draw()) * MS);
+			sdr_qdelay_sample(&q, now += MS / 10, rtt + (i < 1000 ? 0 : queue));
+		}
+		sdr_qdelay_round(&q, MS / 10, 0, chance);
+		sum += i < 2000 ? 0 : q.queue;
+	}
+	return (double)sum / 1000;
+}
+
+/* Where packets overtake, the smallest of a few is above the smallest of all without a queue. */
+static void qdelay__where_packets_overtake(void **state)
+{
+	(void)state;
+	assert_true(overtaken(4, 0, false) > 0.15 * MS);
+	assert_true(overtaken(4, 0, true) < 0.04 * MS);
+	/* a queue is still seen: that of few samples up to the noise */
+	assert_true(overtaken(4, MS, true) > 0.4 * MS);
+	assert_true(overtaken(16, MS, true) > 0.8 * MS && overtaken(16, MS, true) < 1.1 * MS);
+	assert_true(overtaken(16, MS / 2, true) > 0.3 * MS);
 }
 
 int main(void)
@@ -220,6 +251,7 @@ int main(void)
 		cmocka_unit_test(qdelay__a_shorter_path_counts_at_once),
 		cmocka_unit_test(qdelay__another_path),
 		cmocka_unit_test(qdelay__chance_is_no_queue),
+		cmocka_unit_test(qdelay__where_packets_overtake),
 		cmocka_unit_test(qdelay__a_queue_that_moves_slowly_is_no_noise),
 	};
 

@@ -284,22 +284,29 @@ static void bulk__reordering_is_told_with_every_loss(void **state)
 static void bulk__reordering_costs_what_packets_overtake_by(void **state)
 {
 	static const struct {
+		uint64_t rtt; /* ns */
 		size_t len;
 		uint64_t jitter; /* ns */
 		double loss;
 		uint32_t before; /* short messages */
+		double most;	 /* of the ideal */
 	} row[] = {
-		{ 1 << 16, 50 * 1000, 0, 0 }, { 1 << 16, MS / 2, 0, 0 },
-		{ 1 << 16, MS / 2, 0.01, 0 }, { MIB, MS / 2, 0, 0 },
-		{ MIB, MS / 2, 0.01, 2 },     { MIB, MS / 2, 0.01, 3 },
+		{ 25 * MS, 1 << 16, 50 * 1000, 0, 0, 1.05 },
+		{ 25 * MS, 1 << 16, MS / 2, 0, 0, 1.05 },
+		{ 25 * MS, 1 << 16, MS / 2, 0.01, 0, 1.05 },
+		{ 25 * MS, MIB, MS / 2, 0, 0, 1.05 },
+		{ 25 * MS, MIB, MS / 2, 0.01, 2, 1.05 },
+		{ 25 * MS, MIB, MS / 2, 0.01, 3, 1.05 },
+		{ MS / 5, MIB, MS / 2, 0, 0, 1.2 },
+		{ MS / 5, 4 * MIB, MS, 0, 0, 1.2 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		uint64_t ideal = 25 * MS + row[i].len * 8, sum = 0, sender;
+		uint64_t ideal = row[i].rtt + row[i].len * 8, sum = 0, sender;
 		struct bed *b = bed_new(2);
 
-		b->link.delay_ns = 25 * MS / 2;
+		b->link.delay_ns = row[i].rtt / 2;
 		b->link.rate_bps = BED_SEC;
 		b->link.jitter_ns = row[i].jitter;
 		b->link.loss = row[i].loss;
@@ -318,7 +325,7 @@ static void bulk__reordering_costs_what_packets_overtake_by(void **state)
 			bed_run(b, 20 * MS);
 		}
 		ideal += 2 * row[i].jitter;
-		if (sum / 50 > ideal * 105 / 100)
+		if ((double)sum / 50 > (double)ideal * row[i].most)
 			fail_msg("row %zu: %.2f ms, ideal %.2f", i, (double)sum / 50e6,
 				 (double)ideal / 1e6);
 		bed_close(b);

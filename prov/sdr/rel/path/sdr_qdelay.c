@@ -12,7 +12,9 @@
  * few samples is no smallest, and who takes chance for a queue yields for ever.  So the noise is
  * measured, by how much a round trip differs from the next one; a queue that many share changes
  * slowly.  Then the samples of rounds before count, too, as many as it takes to see below the
- * noise, and as long as there are too few nothing longer than the noise is believed.
+ * noise, and as long as there are too few nothing longer than the noise is believed.  Where packets
+ * overtake each other, which no queue makes them do, what those are above the smallest of all is
+ * taken away as well.
  *
  * The smallest of many is smaller than the smallest of a few, so where windows are a few packets or
  * less than one, who has more would see less of a queue and get still more.  There it is the mean,
@@ -29,6 +31,7 @@
 #define QDELAY_SAMPLES	     8.0
 #define QDELAY_SAMPLES_LEAST 4.0 /* fewer: any number will do */
 #define QDELAY_SAMPLES_MAX   64.0
+#define QDELAY_CHANCE	     3.0 /* of the noise: what the smallest of one sample is above */
 
 void sdr_qdelay_init(struct sdr_qdelay *q, uint64_t now)
 {
@@ -95,7 +98,19 @@ static double qdelay_samples(const struct sdr_qdelay *q, uint64_t target)
 	return n < QDELAY_SAMPLES_LEAST ? 1 : fmin(n, QDELAY_SAMPLES_MAX);
 }
 
-bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target, double even)
+/*
+ * So much of the queue, ns, is that the smallest of n samples is not the smallest of all.  Of two
+ * delays by chance, one each way, uniform up to J: they differ by 0.47 J from one to the next, the
+ * smallest of n is 1.25 J / sqrt(n).
+ */
+static uint64_t qdelay_chance(const struct sdr_qdelay *q, uint64_t n)
+{
+	double chance = QDELAY_CHANCE * q->noise / sqrt((double)n);
+
+	return chance < (double)q->queue ? (uint64_t)chance : q->queue;
+}
+
+bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target, double even, bool chance)
 {
 	double need = qdelay_samples(q, target), mean;
 	uint64_t min = q->min, n = q->samples;
@@ -115,6 +130,8 @@ bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target, double even)
 	q->past[at] = q->min;
 	q->past_n[at] = q->samples;
 	q->queue = min > q->base ? min - q->base : 0;
+	if (chance && need > 1)
+		q->queue -= qdelay_chance(q, n);
 	/* who yields to what may be noise has fewer samples, and sees less and less */
 	if ((double)n < need && (double)q->queue > q->noise)
 		q->queue = (uint64_t)q->noise;

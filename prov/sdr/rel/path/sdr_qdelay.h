@@ -49,10 +49,10 @@ void sdr_qdelay_full(struct sdr_qdelay *q, uint64_t rtt);
 uint64_t sdr_qdelay_slot(const struct sdr_qdelay *q);
 /*
  * A round ends.  Where it has too few samples to tell a queue of target ns from the noise, those
- * of rounds before count, too.  even: 0, its smallest sample counts, to 1, the mean.  false: it has
- * none, and queue stays.
+ * of rounds before count, too.  even: 0, its smallest sample counts, to 1, the mean.  chance:
+ * packets overtake each other, so the noise is no queue's.  false: it has none, and queue stays.
  */
-bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target, double even);
+bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target, double even, bool chance);
 /* What queues now, as far as the round under way tells, ns. */
 uint64_t sdr_qdelay_now(const struct sdr_qdelay *q);
 /* The path is another: what was the smallest counts no longer. */
