@@ -1092,6 +1092,105 @@ static void condition__completion_while_the_mutex_is_held(void **state)
 #define TESTS_MAX 128
 
 static struct CMUnitTest tests[TESTS_MAX];
+/* ---- memory that both sides see -------------------------------------------------------------- */
+
+/* One message, side 1 driven by the caller. */
+static void bed_tell(struct bed *b, int from, void *rx, const void *tx, size_t len)
+{
+	uint64_t end = test_now_s() + TEST_GUARD_S;
+	struct fi_cq_tagged_entry e;
+	bool sent = false, came = false;
+
+	assert_ok(fi_recv(b->ep[!from], rx, len, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_ok(fi_send(b->ep[from], tx, len, NULL, b->peer[from], NULL));
+	while (!sent || !came) {
+		sent = sent || fi_cq_read(b->tx[from], &e, 1) == 1;
+		came = came || fi_cq_read(b->rx[!from], &e, 1) == 1;
+		assert_true(test_now_s() < end);
+	}
+}
+
+/* After these both go through memory, where the kernel lets them. */
+static void bed_meet(struct bed *b)
+{
+	uint8_t *rx = malloc(2 * BIG), *tx = calloc(1, 2 * BIG);
+	struct fi_cq_tagged_entry e;
+
+	bed_silence(b);
+	/* what the driver has posted takes the first one */
+	assert_ok(fi_send(b->ep[0], "first", 6, NULL, b->peer[0], NULL));
+	while (fi_cq_read(b->rx[1], &e, 1) != 1)
+		;
+	while (fi_cq_read(b->tx[0], &e, 1) != 1)
+		fi_cq_read(b->rx[1], &e, 1);
+	for (int i = 0; i < 8; i++)
+		bed_tell(b, i & 1, rx, tx, 2 * BIG);
+	free(rx);
+	free(tx);
+}
+
+/*
+ * Another thread's read polls what a thread sleeps on, and goes.  What comes afterwards has to wake
+ * the sleeper: no timer will.
+ */
+static void read__does_not_take_the_notice_away(void **state)
+{
+	const struct tale *t = *state;
+	struct fi_cq_tagged_entry e;
+	struct nap n;
+	struct bed b;
+	char rx[8];
+
+	bed_open(&b, t->progress, hows[t->how].obj);
+	bed_meet(&b);
+	for (int i = 0; i < 5; i++) {
+		uint64_t end = test_now_s() + TEST_GUARD_S;
+
+		assert_ok(fi_recv(b.ep[0], rx, sizeof(rx), NULL, FI_ADDR_UNSPEC, NULL));
+		memset(&n, 0, sizeof(n));
+		n.b = &b;
+		n.how = t->how;
+		n.cq = b.rx[0];
+		n.timeout = -1;
+		assert_int_equal(pthread_create(&n.thread, NULL, nap_main, &n), 0);
+		task_asleep(&n.tid);
+		assert_int_equal(fi_cq_read(b.tx[0], &e, 1), -FI_EAGAIN);
+		assert_ok(fi_send(b.ep[1], "to you", 7, NULL, b.peer[1], NULL));
+		while (fi_cq_read(b.tx[1], &e, 1) != 1)
+			assert_true(test_now_s() < end);
+		assert_int_equal(nap_join(&n), 1);
+	}
+	bed_resume(&b);
+	bed_close(&b);
+}
+
+/* The same of the progress thread. */
+static void thread__is_told_though_others_read(void **state)
+{
+	struct timespec ts = { .tv_nsec = 20000000 };
+	struct fi_cq_tagged_entry e;
+	struct bed b;
+	char rx[8];
+
+	(void)state;
+	bed_open(&b, FI_PROGRESS_AUTO, FI_WAIT_UNSPEC);
+	bed_meet(&b);
+	for (int i = 0; i < 10; i++) {
+		uint64_t end = test_now_s() + TEST_GUARD_S;
+
+		assert_ok(fi_recv(b.ep[0], rx, sizeof(rx), NULL, FI_ADDR_UNSPEC, NULL));
+		nanosleep(&ts, NULL); /* it has taken over */
+		for (int k = 0; k < i; k++)
+			assert_int_equal(fi_cq_read(b.tx[0], &e, 1), -FI_EAGAIN);
+		assert_ok(fi_send(b.ep[1], "to you", 7, NULL, b.peer[1], NULL));
+		while (fi_cq_read(b.tx[1], &e, 1) != 1)
+			assert_true(test_now_s() < end);
+		assert_int_equal(fi_cq_read(b.rx[0], &e, 1), 1);
+	}
+	bed_resume(&b);
+	bed_close(&b);
+}
+
 static struct tale tales[TESTS_MAX];
 static char names[TESTS_MAX][64];
 static unsigned int ntests;
@@ -1130,6 +1229,10 @@ int main(int argc, char **argv)
 				add("silent_peer", hows[how].name, silent_peer, (enum how)how,
 				    both[i]);
 		}
+		for (how = 0; how < HOWS; how++)
+			if (how == SREAD || how == FD || how == COND)
+				add("read__does_not_take_the_notice_away", hows[how].name,
+				    read__does_not_take_the_notice_away, (enum how)how, both[i]);
 		add("several__queues_and_counter", NULL, several__queues_and_counter, SREAD,
 		    both[i]);
 		add("several__one_leaves", NULL, several__one_leaves, SREAD, both[i]);
@@ -1144,6 +1247,8 @@ int main(int argc, char **argv)
 		    condition__completion_while_the_mutex_is_held, COND, both[i]);
 	}
 	add("thread__hears_of_posts", NULL, thread__hears_of_posts, SREAD, FI_PROGRESS_AUTO);
+	add("thread__is_told_though_others_read", NULL, thread__is_told_though_others_read, SREAD,
+	    FI_PROGRESS_AUTO);
 	add("thread__takes_over_from_a_sleeper", NULL, thread__takes_over_from_a_sleeper, SREAD,
 	    FI_PROGRESS_AUTO);
 	add("thread__serves_who_only_said_it_would_sleep", NULL,

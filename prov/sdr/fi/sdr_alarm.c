@@ -244,13 +244,10 @@ void sdr_ep_alarm_exact(struct sdr_ep *ep)
 		alarm_set(ep, due);
 }
 
-void sdr_ep_alarm_driven(struct sdr_ep *ep)
+static void alarm_drive(struct sdr_ep *ep, unsigned int watch)
 {
-	unsigned int watch =
-		atomic_load_explicit(&ep->watch, memory_order_relaxed) & ~SDR_WATCH_AWAY;
 	uint64_t due, soon;
 
-	SDR_ASSERT_HELD(&ep->lock);
 	if (watch == SDR_WATCH_GUARD && ep->enabled) {
 		alarm_hush(ep, false);
 		soon = alarm_time(ep);
@@ -270,4 +267,18 @@ void sdr_ep_alarm_driven(struct sdr_ep *ep)
 	due = due > soon ? due : soon;
 	if (due < ep->alarm_due)
 		alarm_set(ep, due);
+}
+
+void sdr_ep_alarm_driven(struct sdr_ep *ep)
+{
+	unsigned int watch =
+		atomic_load_explicit(&ep->watch, memory_order_relaxed) & ~SDR_WATCH_AWAY;
+	const struct sdr_uc_ops *ops = ep->uc->ops;
+
+	SDR_ASSERT_HELD(&ep->lock);
+	alarm_drive(ep, watch);
+	/* what the round has polled others sleep on */
+	if (watch & ~SDR_WATCH_GUARD && ep->enabled && !ep->broken && ops->rearm &&
+	    ops->rearm(ep->uc))
+		alarm_set(ep, 0);
 }

@@ -400,6 +400,12 @@ struct sdr_uc_ops {
 	/* Before each sleep on fd.  True: do not sleep, poll. */
 	bool (*arm)(struct sdr_uc *uc);
 	/*
+	 * After a poll by a thread, while another one sleeps on fd as arm has let it: the poll may
+	 * have taken the notice away, this gives it back.  True: there is something, wake it.  May
+	 * be NULL: a poll takes nothing away.
+	 */
+	bool (*rearm)(struct sdr_uc *uc);
+	/*
 	 * on: fd stays silent, whatever arrives, since who sleeps on it wakes and polls at a time
 	 * of its own; off: as before, also for what came meanwhile.  May be NULL: never silent.
 	 */

@@ -312,6 +312,13 @@ static bool sdr_fault_arm(struct sdr_uc *uc)
 	return f->inner->ops->arm(f->inner);
 }
 
+static bool sdr_fault_rearm(struct sdr_uc *uc)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->rearm && f->inner->ops->rearm(f->inner);
+}
+
 static void sdr_fault_hush(struct sdr_uc *uc, bool on)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
@@ -358,6 +365,7 @@ static const struct sdr_uc_ops sdr_fault_ops = {
 	.dry = sdr_fault_dry,
 	.fd = sdr_fault_fd,
 	.arm = sdr_fault_arm,
+	.rearm = sdr_fault_rearm,
 	.hush = sdr_fault_hush,
 	.reason = sdr_fault_reason,
 	.crew = sdr_fault_crew,

@@ -402,6 +402,7 @@ static const struct sdr_uc_ops sdr_soft_ops = {
 	.dry = sdr_soft_dry,
 	.fd = sdr_soft_fd,
 	.arm = sdr_soft_arm,
+	.rearm = sdr_soft_arm, /* rings, and the bell of workers */
 	.hush = sdr_soft_hush,
 	.reason = sdr_soft_reason,
 	.crew = sdr_soft_crew_set,

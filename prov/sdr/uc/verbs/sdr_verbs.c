@@ -336,6 +336,7 @@ static const struct sdr_uc_ops sdr_verbs_ops = {
 	.poll = sdr_verbs_poll,
 	.fd = sdr_verbs_fd,
 	.arm = sdr_verbs_arm,
+	.rearm = sdr_verbs_rearm,
 	.reason = sdr_verbs_reason,
 	.crew = sdr_verbs_crew,
 	.crew_done = sdr_verbs_crew_done,

@@ -113,6 +113,15 @@ int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 	return 0; /* nothing but late packets for a while: others want to run too */
 }
 
+/* A poll leaves the device's notices alone, but not the bell of workers. */
+bool sdr_verbs_rearm(struct sdr_uc *uc)
+{
+	struct sdr_verbs *v = sdr_verbs_of(uc);
+	bool crew = v->crew && sdr_verbs_crew_arm(v->crew);
+
+	return (v->soft->ops->rearm && v->soft->ops->rearm(v->soft)) || crew;
+}
+
 bool sdr_verbs_arm(struct sdr_uc *uc)
 {
 	struct sdr_verbs *v = sdr_verbs_of(uc);

@@ -10,5 +10,6 @@
 
 int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
 bool sdr_verbs_arm(struct sdr_uc *uc);
+bool sdr_verbs_rearm(struct sdr_uc *uc);
 
 #endif /* SDR_VERBS_RX_H */
