@@ -533,6 +533,74 @@ static void rma__events(void **state)
 	test_pair_close(&p);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ns of 30 writes, each waited for on a counter of the target side. */
+static uint64_t counted(struct test_pair *p, const struct target *t, struct fid_cntr *cntr)
+{
+	uint64_t t0 = now_ns(), n = fi_cntr_read(cntr);
+	static char buf[100];
+
+	for (uint32_t i = 0; i < 30; i++) {
+		/* the application drives: the progress thread stays away for a while */
+		fi_cntr_read(p->s[1].rwrite);
+		assert_ok(fi_write(p->s[0].ep, buf, sizeof(buf), NULL, p->s[0].peer, t->addr,
+				   t->key, NULL));
+		assert_ok(fi_cntr_wait(cntr, ++n, TEST_GUARD_S * 1000));
+	}
+	return now_ns() - t0;
+}
+
+/*
+ * What a region's counter counts may come by any endpoint, so waiting on it drives all of them: it
+ * takes as long as on a counter of the endpoint, and not until the progress thread looks.
+ */
+static void rma__counters_of_regions_drive(void **state)
+{
+	struct test_opts o = { .type = FI_EP_RDM,
+			       .progress = FI_PROGRESS_AUTO,
+			       .cntrs = true,
+			       .not_enabled = true,
+			       .caps = FI_MSG | FI_RMA | FI_RMA_EVENT };
+	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	uint64_t of_endpoint, of_region, end = test_now_s() + TEST_GUARD_S;
+	struct fid_cntr *wr;
+	struct test_pair p;
+	struct target t;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	assert_ok(fi_cntr_open(p.domain, &attr, &wr, NULL));
+	target_open(&p, &t, FI_REMOTE_READ | FI_REMOTE_WRITE, 4);
+	/* one endpoint is there before it, the other comes later */
+	test_side_enable(&p, 1);
+	assert_ok(fi_mr_bind(t.mr, &wr->fid, FI_REMOTE_WRITE));
+	assert_ok(fi_mr_enable(t.mr));
+	test_side_enable(&p, 0);
+	counted(&p, &t, p.s[1].rwrite);
+	of_endpoint = counted(&p, &t, p.s[1].rwrite);
+	of_region = counted(&p, &t, wr);
+	if (of_region > 20 * of_endpoint + 20000000)
+		fail_msg("%.1f ms, %.1f on an endpoint's counter", (double)of_region / 1e6,
+			 (double)of_endpoint / 1e6);
+	assert_ok(fi_inject_write(p.s[0].ep, "x", 1, p.s[0].peer, t.addr, t.key));
+	while (fi_cntr_read(wr) < 91)
+		assert_true(test_now_s() < end);
+	/* an endpoint goes, and the counter */
+	test_side_close(&p.s[0]);
+	assert_int_equal(fi_cntr_wait(wr, 92, 10), -FI_ETIMEDOUT);
+	target_close(&t);
+	assert_ok(fi_close(&wr->fid));
+	test_side_close(&p.s[1]);
+	test_pair_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -549,6 +617,7 @@ int main(void)
 		cmocka_unit_test(region__closes_under_a_read),
 		cmocka_unit_test(region__closes_under_an_endpoint_that_does),
 		cmocka_unit_test(rma__events),
+		cmocka_unit_test(rma__counters_of_regions_drive),
 	};
 
 	test_env();

@@ -3,7 +3,8 @@
 /*
  * Counters: how many operations have ended, well and badly.
  *
- * Two atomic values; reading them drives the bound endpoints.  A wait returns when the value has
+ * Two atomic values; reading them drives the bound endpoints, or where a region is bound all of the
+ * domain.  A wait returns when the value has
  * reached the threshold, when an error was counted since it began, or when time is up.
  */
 #include <errno.h>
@@ -147,6 +148,7 @@ static int sdr_cntr_close(struct fid *fid)
 
 	if (atomic_load(&cntr->refs) || atomic_load(&cntr->wait.sleepers))
 		return -FI_EBUSY;
+	sdr_domain_cntr_del(cntr->dom, cntr);
 	sdr_wait_fini(&cntr->wait);
 	sdr_pset_fini(&cntr->eps);
 	atomic_fetch_sub(&cntr->dom->refs, 1);

@@ -32,6 +32,8 @@ struct sdr_cntr {
 	struct sdr_yield yield;		     /* of those who spin */
 	struct sdr_wait wait;
 	struct sdr_pset eps;
+	bool of_regions;       /* at least one is, or was, bound to it */
+	struct sdr_cntr *next; /* of those, in the domain */
 };
 
 int sdr_cntr_open(struct fid_domain *dom, struct fi_cntr_attr *attr, struct fid_cntr **cntr,

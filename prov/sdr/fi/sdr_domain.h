@@ -20,6 +20,7 @@
 #include "sdr_region.h"
 #include "sdr_work.h"
 
+struct sdr_cntr;
 struct sdr_ep;
 struct sdr_fabric;
 struct sdr_paths;
@@ -49,6 +50,7 @@ struct sdr_domain {
 	unsigned int neps, eps_cap;
 	/* not in eps any more, and not gone: peers may still use regions through them */
 	struct sdr_ep *closing;
+	struct sdr_cntr *cntrs; /* of regions: each drives all of eps */
 
 	/* progress thread, see sdr_progress.c */
 	pthread_mutex_t thread_lock;
@@ -75,6 +77,9 @@ int sdr_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_
 		    void *context);
 int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **dom,
 		     uint64_t flags, void *context);
+/* From the first region that it is bound to on, until it is closed. */
+int sdr_domain_cntr_add(struct sdr_domain *dom, struct sdr_cntr *cntr);
+void sdr_domain_cntr_del(struct sdr_domain *dom, struct sdr_cntr *cntr);
 int sdr_domain_ep_add(struct sdr_domain *dom, struct sdr_ep *ep);
 /* It closes: no thread drives it any more; regions that close find it until it is gone. */
 void sdr_domain_ep_del(struct sdr_domain *dom, struct sdr_ep *ep);

@@ -287,6 +287,7 @@ static int sdr_region_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
 	struct sdr_region *reg = container_of(fid, struct sdr_region, fid.fid);
 	struct sdr_cntr *cntr;
+	int ret;
 
 	if (bfid->fclass == FI_CLASS_EP)
 		return 0; /* FI_MR_ENDPOINT is not required, and harmless */
@@ -296,6 +297,11 @@ static int sdr_region_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	    !flags)
 		return -FI_EBADFLAGS;
 	cntr = container_of(bfid, struct sdr_cntr, fid.fid);
+	if (cntr->dom != reg->dom)
+		return -FI_EINVAL;
+	ret = sdr_domain_cntr_add(reg->dom, cntr);
+	if (ret)
+		return ret;
 	pthread_mutex_lock(&reg->dom->regions.lock);
 	if ((flags & FI_REMOTE_READ) && !reg->rd_cntr) {
 		atomic_fetch_add(&cntr->refs, 1);
