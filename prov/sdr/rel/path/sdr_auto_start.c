@@ -116,8 +116,11 @@ static void auto_learn_together(struct sdr_cc *cc, bool all)
 	sdr_burst_share(&a->burst, a->win);
 }
 
-/* The path carries that: begin with it.  all: whoever else is there; else it is what we had. */
-static bool auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps, bool all)
+/*
+ * Begin with that rate.  passes: the path was seen to carry so much; all: whoever else is there,
+ * else it is what we had.
+ */
+static bool auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps, double passes, bool all)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double free = SDR_AUTO_START_FREE * a->blame.bytes;
@@ -127,7 +130,7 @@ static bool auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps, bool al
 	if (a->blame.lost > free)
 		cc->own_lost += (uint64_t)a->blame.lost;
 	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
-	sdr_rival_passes(&a->rival, rate_Bps);
+	sdr_rival_passes(&a->rival, passes);
 	auto_learn_together(cc, all);
 	a->learnt_at = now;
 	a->learnt_flights = 0;
@@ -206,11 +209,11 @@ bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struc
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double queue = (double)sdr_qdelay_now(&a->queue), full = SDR_AUTO_START_FULL, win = a->win;
-	double use = SDR_AUTO_START_USE * (double)rate->capacity_Bps, half;
+	double use = SDR_AUTO_START_USE * (double)rate->capacity_Bps, half, passes;
 	bool far = a->queue.base >= SDR_QDELAY_FAR_NS;
 
 	if (sdr_auto_capacity(rate) || (rate->capacity_Bps && auto_start_drops(cc)))
-		return auto_learn(cc, ack->now, use, !rate->capacity_least);
+		return auto_learn(cc, ack->now, use, use, !rate->capacity_least);
 	if (!rate->app_limited)
 		a->win += (auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_GAIN : 1) * (double)ack->bytes;
 	/* what the first of a flight met over a far path was there before us */
@@ -220,11 +223,14 @@ bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struc
 	if (!a->queue.samples || queue <= full * sdr_auto_host(a->queue.base) ||
 	    queue <= full * (double)sdr_auto_target(a->queue.base, cc->mtu, win))
 		return false;
-	/* a first acknowledgement shows the least capacity of all */
+	/* a first acknowledgement shows the least capacity of all: more is tried, not known */
 	half = a->win / 2 / (double)a->queue.base * SDR_CC_NS_PER_S;
 	if (!rate->capacity_Bps || (a->queue.base >= SDR_AUTO_LAN_NS && rate->capacity_least))
 		use = fmax(use, half);
-	return auto_learn(cc, ack->now, use, false);
+	passes = use;
+	if (!far && rate->capacity_Bps)
+		passes = fmin(use, (double)rate->capacity_Bps);
+	return auto_learn(cc, ack->now, use, passes, false);
 }
 
 uint64_t sdr_auto_first_ns(const struct sdr_cc *cc)
