@@ -9,7 +9,7 @@
  * hardly a queue, hardly beyond the bound above which losses were ours, which is lifted after a
  * while, never far beyond what a round carried, and not at all in the rounds behind a cut.  Rounds
  * in which the application was the limit say nothing of the path: such a window grows to the first
- * one again, or to what trains have shown.
+ * one again, or to what trains have shown, or bursts (sdr_auto_shown).
  *
  * Changes window, bound and pace in the state of `auto`, a round at a time; no timers.
  */
@@ -21,9 +21,7 @@
 #include "rel/path/sdr_cc_auto.h"
 
 #define SDR_AUTO_USED	      4	   /* times what a round carried: no window grows beyond */
-#define SDR_AUTO_TRAIN_USE    0.95 /* of a capacity: some may belong to others */
 #define SDR_AUTO_YIELD	      0.7  /* of the window at least remains after a round */
-#define SDR_AUTO_VALID	      0.5  /* of a window that was tried */
 #define SDR_AUTO_QUIET	      0.25 /* of the target: hardly any queue */
 #define SDR_AUTO_QUIET_ROUNDS 3u
 #define SDR_AUTO_PACE_STEP    1.25		 /* a quiet path is filled faster and faster */
@@ -31,18 +29,6 @@
 #define SDR_AUTO_BOUND_STEP   1.0  /* and is lifted by that of the plain step a round */
 #define SDR_AUTO_BOUND_OVER   1.02 /* a window above it may grow by that */
 #define SDR_AUTO_BOUND_SLOW   16.0 /* of what was sent, a round, where that was all there was */
-
-/*
- * Nothing else would show what the path passes: no train is believed there, and a round carried
- * most of the window (RFC 7661, 4.3).
- */
-static bool auto_tells(const struct sdr_cc *cc, const struct sdr_cc_rate *rate)
-{
-	const struct sdr_auto *a = sdr_auto_look(cc);
-
-	return !sdr_auto_capacity(rate) && a->queue.base >= SDR_QDELAY_FAR_NS &&
-	       a->bytes > SDR_AUTO_VALID * a->win;
-}
 
 static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct sdr_cc_rate *rate)
 {
@@ -55,7 +41,7 @@ static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct
 	}
 	if (rate->app_limited && sdr_burst_holds(&a->burst))
 		return;
-	if (rate->app_limited && !auto_tells(cc, rate)) {
+	if (rate->app_limited) {
 		/* whoever does not fill the path may begin as at first */
 		if (now > a->bound_at + SDR_AUTO_BOUND_NS)
 			a->bound += a->bytes / SDR_AUTO_BOUND_SLOW;
@@ -63,9 +49,8 @@ static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct
 		if (a->win < plain)
 			a->win = fmin(plain, a->win + a->bytes);
 		/* it had nothing to send, but what it sent shows what would pass */
-		plain = SDR_AUTO_TRAIN_USE * (double)rate->capacity_Bps * (double)a->queue.base /
-			SDR_CC_NS_PER_S;
-		if (sdr_auto_capacity(rate) && plain > a->win && plain < a->bound)
+		plain = sdr_auto_shown(cc, rate);
+		if (plain > a->win && plain < a->bound)
 			a->win = plain;
 		return;
 	}

@@ -34,6 +34,7 @@
 #define SDR_AUTO_SPREAD_MORE  1.5  /* of what was learnt: it was too little */
 #define SDR_AUTO_SPREAD_TIME  4u   /* of a round trip: a shorter time says nothing of more */
 #define SDR_AUTO_SPREAD_CLAIM 0.5  /* of what was learnt, whoever is there */
+#define SDR_AUTO_SHOWN_USE    0.95 /* of a capacity: some may belong to others */
 #define SDR_AUTO_START_FULL   1.25 /* of the target: a queue that ends START */
 #define SDR_AUTO_START_GAIN   2.0
 #define SDR_AUTO_FIRST_NS     (2500 * 1000ull) /* in which a first window leaves */
@@ -194,6 +195,22 @@ void sdr_auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round
 	}
 }
 
+/*
+ * The window, bytes, that the path is known to pass, though the application is the limit: by what
+ * trains have shown, else by what twice has passed of its bursts, which is less than all of it.
+ */
+double sdr_auto_shown(const struct sdr_cc *cc, const struct sdr_cc_rate *rate)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double rate_Bps = 0;
+
+	if (sdr_auto_capacity(rate))
+		rate_Bps = SDR_AUTO_SHOWN_USE * (double)rate->capacity_Bps;
+	else if (a->queue.base >= SDR_QDELAY_FAR_NS)
+		rate_Bps = fmin(a->passed, a->passed_before);
+	return rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
+}
+
 /* A queue that was full from the first packet on is not seen, but what it drops. */
 static bool auto_start_drops(const struct sdr_cc *cc)
 {
@@ -216,6 +233,8 @@ bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struc
 		return auto_learn(cc, ack->now, use, use, !rate->capacity_least);
 	if (!rate->app_limited)
 		a->win += (auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_GAIN : 1) * (double)ack->bytes;
+	else if (auto_together(cc) <= 1)
+		a->win = fmax(a->win, sdr_auto_shown(cc, rate));
 	/* what the first of a flight met over a far path was there before us */
 	if (far && a->blame.bytes < SDR_AUTO_START_FEW * cc->mtu)
 		return false;

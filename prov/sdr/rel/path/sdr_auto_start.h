@@ -24,6 +24,8 @@ uint64_t sdr_auto_first_ns(const struct sdr_cc *cc);
 double sdr_auto_start_gain(const struct sdr_cc *cc);
 /* The window grows to what it was, or is to be (before). */
 void sdr_auto_returns(struct sdr_cc *cc, uint64_t bytes);
+/* The window, bytes, that trains and bursts have shown to pass; 0: none. */
+double sdr_auto_shown(const struct sdr_cc *cc, const struct sdr_cc_rate *rate);
 /* An acknowledgement in START; true: it is over, the window is what was learnt. */
 bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		    const struct sdr_cc_rate *rate);

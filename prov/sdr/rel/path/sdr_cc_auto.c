@@ -287,6 +287,7 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	a->bytes += (double)ack->bytes;
 	a->lost += (double)ack->lost;
 	a->ce += (double)ack->ce;
+	a->passed = fmax(a->passed, (double)rate->passed_Bps);
 	a->overtakes = ack->overtakes;
 	if (ack->late)
 		sdr_auto_late(a, (double)ack->late);
@@ -326,6 +327,9 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		else if (rate->app_limited)
 			sdr_blame_reset(&a->blame);
 		a->bytes = a->lost = a->ce = 0;
+		if (a->passed > 0)
+			a->passed_before = a->passed;
+		a->passed = 0;
 	}
 	sdr_auto_drain_acked(cc, ack);
 	cc->doubts = auto_doubts(a);

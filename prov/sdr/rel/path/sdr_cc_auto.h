@@ -47,9 +47,11 @@ struct sdr_auto {
 	/* ns: when hardly anything of ours was on its way last; the shortest queue since */
 	uint64_t emptied_at;
 	double shortest;
-	uint32_t drains;	  /* until now */
-	bool overtakes;		  /* packets do */
-	double bytes, lost, ce;	  /* of this round */
+	uint32_t drains;	/* until now */
+	bool overtakes;		/* packets do */
+	double bytes, lost, ce; /* of this round */
+	/* bytes per second that have passed in this round, and in the last one that told */
+	double passed, passed_before;
 	bool limited;		  /* of late the application was the limit */
 	struct sdr_spread spread; /* of the flight by which START ends */
 	/* ns: what left before is of that flight; 0: it has arrived, and the one behind it */
