@@ -27,8 +27,8 @@ Options of every script here:
    --keep DIR        what the tests printed
    --help
 FI_PROVIDER_PATH says where libsdr-fi.so is; without it, the build tree that this script lies in, or where
-libfabric looks by itself.  Exit status: 0 sdr fails nothing that tcp does not fail too, 1 it does, 2 usage,
-77 the stack is not there.
+libfabric looks by itself.  Exit status: 0 sdr fails nothing that tcp does not fail too, 1 it does, or passes
+nothing at all, 2 usage, 77 the stack is not there.
 END
 }
 
@@ -97,7 +97,7 @@ stack_begin() {
 		mkdir -p "$TMPDIR" || exit 2
 	fi
 	[ -z "$only" ] || columns=$only
-	worse=0 ran=0
+	worse=0 ran=0 good_sdr=0
 	echo "$1${faults:+, FI_SDR_FAULT=$faults}"
 	printf '%-34s' test
 	for over in $columns; do printf ' %18s' "$over"; done
@@ -130,7 +130,7 @@ stack_case() { # NAME COUNT COMMAND...
 		(stack_env "$over"; "$@") >"$log" 2>&1 </dev/null
 		read -r passed failed < <($count "$log" $?)
 		printf ' %6s %6s %4s' "$passed" "$failed" $((SECONDS - start))
-		[ "$over" = sdr ] && sdr_failed=$failed
+		[ "$over" = sdr ] && sdr_failed=$failed && good_sdr=$((good_sdr + passed))
 		[ "$over" != sdr ] && [ "$over" != ob1 ] && other_failed=$failed
 	done
 	printf '\n'
@@ -152,7 +152,15 @@ stack_named() { # LOG-, without its column
 stack_end() {
 	[ ${#jail[@]} = 0 ] || rmdir "$TMPDIR" 2>/dev/null
 	[ "$ran" -gt 0 ] || { echo "no test was run" >&2; exit 2; }
-	[ "$worse" = 0 ] || echo "over sdr fails what does not over the other"
+	if [[ " $columns " == *" sdr "* ]] && [ "$good_sdr" = 0 ]; then
+		echo "nothing passes over sdr: look at $keep, the stack may not start at all"
+		exit 1
+	fi
+	if [ "$worse" != 0 ] && [ "$columns" = sdr ]; then
+		echo "some fail over sdr; whether over the other as well, a run without --only says"
+	elif [ "$worse" != 0 ]; then
+		echo "over sdr fails what does not over the other"
+	fi
 	exit "$worse"
 }
 

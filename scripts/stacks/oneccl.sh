@@ -7,7 +7,7 @@
 #
 # usage: oneccl.sh --prefix PREFIX [OPTION]...
 #   --prefix PREFIX   oneCCL is there (lib/libccl.so, examples/), configured with -DENABLE_OFI_OOT_PROV=ON and
-#                     without a COMPUTE_BACKEND
+#                     without a COMPUTE_BACKEND; its MPI's libraries are found (LD_LIBRARY_PATH)
 #   --examples DIR    its built examples (PREFIX/examples)
 #   --mpirun PROGRAM  what starts the processes: of the MPI that the examples were linked with (mpiexec.hydra
 #                     where it is, else mpirun)
