@@ -143,10 +143,14 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 	if (rx && !ep->rx_cq && !ep->cntr[SDR_CNTR_RECV])
 		return -FI_ENOCQ;
 	pthread_mutex_lock(&ep->lock);
+	if (ep->enabled) { /* and the progress thread reads what follows */
+		pthread_mutex_unlock(&ep->lock);
+		return -FI_EOPBADSTATE;
+	}
 	ep->look_ns = sdr_ep_look_ns(ep);
 	if (ep->look_ns)
 		ep->thread_seen = UINT32_MAX; /* as if it had driven: it has that long to begin */
-	ret = ep->enabled ? -FI_EOPBADSTATE : sdr_ep_engine_open(ep);
+	ret = sdr_ep_engine_open(ep);
 	if (!ret)
 		ret = sdr_ep_alarm_open(ep);
 	if (!ret)
