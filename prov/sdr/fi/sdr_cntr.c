@@ -4,8 +4,8 @@
  * Counters: how many operations have ended, well and badly.
  *
  * Two atomic values; reading them drives the bound endpoints, or where a region is bound all of the
- * domain.  A wait returns when the value has
- * reached the threshold, when an error was counted since it began, or when time is up.
+ * domain.  A wait returns when the value has reached the threshold, when an error was counted since
+ * it began, or when time is up.
  */
 #include <errno.h>
 #include <stdlib.h>

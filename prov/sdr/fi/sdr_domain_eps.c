@@ -27,14 +27,14 @@ int sdr_domain_cntr_add(struct sdr_domain *dom, struct sdr_cntr *cntr)
 	int ret = 0;
 
 	pthread_mutex_lock(&dom->eps_lock);
-	if (cntr->of_regions)
-		goto out;
-	cntr->of_regions = true;
-	cntr->next = dom->cntrs;
-	dom->cntrs = cntr;
+	if (!cntr->of_regions) {
+		cntr->of_regions = true;
+		cntr->next = dom->cntrs;
+		dom->cntrs = cntr;
+	}
+	/* those that are there already change nothing: once more, if memory was short */
 	for (i = 0; i < dom->neps && !ret; i++)
 		ret = domain_cntr_drives(cntr, dom->eps[i]);
-out:
 	pthread_mutex_unlock(&dom->eps_lock);
 	sdr_wait_raise(&cntr->wait);
 	return ret;

@@ -208,9 +208,9 @@ void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight)
 }
 
 /*
- * All that left since `since` had arrived when the newest of it did, a round trip after it left,
- * less the way of an empty path.  Hosts that are late make it less; it takes no spacing of
- * acknowledgements, so that a burst of a few packets says as much as a flight.
+ * What is delivered has passed in the time in which it left, and the time by which the round trip
+ * of the newest of it was longer than that of an empty path.  Hosts that are late make it less; it
+ * takes no spacing of acknowledgements, so that a burst says as much as a flight.
  */
 static uint64_t sdr_cc_passed(const struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 {

@@ -31,7 +31,7 @@
 #define QDELAY_SAMPLES	     8.0
 #define QDELAY_SAMPLES_LEAST 4.0 /* fewer: any number will do */
 #define QDELAY_SAMPLES_MAX   64.0
-#define QDELAY_CHANCE	     3.0 /* of the noise: what the smallest of one sample is above */
+#define QDELAY_CHANCE	     3.0 /* times the noise, over the root of the samples */
 
 void sdr_qdelay_init(struct sdr_qdelay *q, uint64_t now)
 {
