@@ -258,6 +258,35 @@ static void near__wakes_a_sleeper(void **state)
 	pair_close(&p);
 }
 
+/* One thread sleeps, as arm has let it, and another one polls: rearm gives the notice back. */
+static void near__wakes_a_sleeper_though_another_polled(void **state)
+{
+	struct pair_opt opt = SHM;
+	struct pollfd fd;
+	struct pair p;
+	int i;
+
+	(void)state;
+	pair_open(&p, &opt);
+	meet(&p);
+	fd = (struct pollfd){ .fd = p.b->ops->fd(p.b), .events = POLLIN };
+	for (i = 0; i < 20; i++) {
+		do {
+			while (p.b->ops->poll(p.b, p.ev, PAIR_EVS) > 0)
+				;
+		} while (p.b->ops->arm(p.b));
+		assert_int_equal(p.b->ops->poll(p.b, p.ev, PAIR_EVS), 0);
+		assert_false(p.b->ops->rearm(p.b));
+		pair_post(&p, pair_ctl(&p.ib.addr, "up", 2));
+		assert_int_equal(poll(&fd, 1, WAIT), 1);
+		/* and says when there is something to wake it for */
+		assert_true(p.b->ops->rearm(p.b));
+		assert_int_equal(pair_wait(p.b, p.ev, 1), 1);
+		assert_int_equal(p.ev[0].kind, SDR_UC_EV_CTL);
+	}
+	pair_close(&p);
+}
+
 /* The address has another owner: what is sent there arrives, by the socket. */
 static void arrives_anew(struct pair *p, const struct sdr_uc_addr *addr)
 {
@@ -658,6 +687,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(near__control_only),
 		cmocka_unit_test(near__full),
 		cmocka_unit_test(near__wakes_a_sleeper),
+		cmocka_unit_test(near__wakes_a_sleeper_though_another_polled),
 		cmocka_unit_test(near__closes),
 		cmocka_unit_test(near__is_killed),
 		cmocka_unit_test(near__child_sends),
