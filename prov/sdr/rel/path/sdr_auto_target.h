@@ -14,9 +14,9 @@
 double sdr_auto_host(uint64_t base);
 /* The queue that a flow with this window (bytes) keeps at a path of that round trip: ns. */
 uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win);
-/* The queue that this flow keeps with that window, noise and the time of a packet included: ns. */
 /* The window by which it goes: of all paths of a connection, mostly. */
 double sdr_auto_counts(const struct sdr_cc *cc, double win);
+/* The queue that this flow keeps with that window, noise and the time of a packet included: ns. */
 uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win);
 /* 1: its window is so few packets of a near path that they count one by one; 0: one as others. */
 double sdr_auto_few(const struct sdr_cc *cc);
