@@ -600,7 +600,7 @@ static void yield__rarer_beside_who_computes(void **state)
 		for (n = 1; !sdr_yield_due(&y); n++)
 			assert_true(n < due);
 		assert_int_equal(n, due);
-		sdr_yield_took(&y, dear ? ns : ns - 1);
+		sdr_yield_took(&y, dear ? ns : ns - 1, 0);
 		if (dear)
 			due = 2 * due < SDR_YIELD_POLLS_MAX ? 2 * due : SDR_YIELD_POLLS_MAX;
 		else
@@ -625,16 +625,44 @@ static void yield__as_often_beside_who_spins(void **state)
 	(void)state;
 	for (i = 0; i < 4; i++)
 		for (k = 0; k < 8; k++)
-			sdr_yield_took(&y[i], 1000000000);
+			sdr_yield_took(&y[i], 1000000000, 0);
 	assert_int_equal(y[0].shift, 8);
 	for (k = 0; k < 16; k++)
 		for (i = 0; i < 4; i++) {
 			for (ns = 0, j = 0; j < 4; j++)
 				ns += j == i ? 0 : (SDR_YIELD_POLLS << y[j].shift) * 700;
-			sdr_yield_took(&y[i], ns);
+			sdr_yield_took(&y[i], ns, 0);
 		}
 	for (i = 0; i < 4; i++)
 		assert_int_equal(y[i].shift, 0);
+}
+
+/*
+ * Tens of threads of one process to a processor: their reads explain what yields take, also where
+ * another process has as many, and not what somebody who computes takes.
+ */
+static void yield__as_often_among_many_threads(void **state)
+{
+	enum { THREADS = 32, READ_NS = 700 };
+	const uint64_t slice_ns = 4000000;
+	struct sdr_yield y[THREADS] = { 0 }, lone = { 0 };
+	uint64_t reads;
+	int i, j, k;
+
+	(void)state;
+	for (i = 0; i < THREADS; i++)
+		y[i].shift = 6;
+	for (k = 0; k < 8; k++)
+		for (i = 0; i < THREADS; i++) {
+			for (reads = 0, j = 0; j < THREADS; j++)
+				reads += j == i ? 0 : SDR_YIELD_POLLS << y[j].shift;
+			sdr_yield_took(&y[i], 2 * reads * READ_NS, reads);
+		}
+	for (i = 0; i < THREADS; i++)
+		assert_int_equal(y[i].shift, 0);
+	for (k = 0; k < 3; k++)
+		sdr_yield_took(&lone, slice_ns, SDR_YIELD_POLLS << lone.shift);
+	assert_int_equal(lone.shift, 3);
 }
 
 /* The progress thread of a parent may run an endpoint at any time: not while it has a child. */
@@ -777,6 +805,7 @@ int main(void)
 		cmocka_unit_test(ec__child_goes_on),
 		cmocka_unit_test(yield__rarer_beside_who_computes),
 		cmocka_unit_test(yield__as_often_beside_who_spins),
+		cmocka_unit_test(yield__as_often_among_many_threads),
 		cmocka_unit_test(fork__finds_nothing_locked),
 		cmocka_unit_test(decode__no_thread),
 		cmocka_unit_test(decode__one_thread),

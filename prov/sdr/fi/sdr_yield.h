@@ -15,14 +15,17 @@
 #define SDR_YIELD_POLLS	    32u
 #define SDR_YIELD_POLLS_MAX (1u << 15)
 /*
- * A yield of at least this long, and so long for each of the reads before it, was into a time slice
- * of somebody who has work of his own.  The first is less than his slice (2.8 ms and more, seen on
- * two processors).  The second keeps ranks of a job that spin and yield as we do, several to a
- * processor, from taking each other for such: each would read for longer before it yields, and its
- * neighbours' yields would take as long as all of that.
+ * A yield of at least this long, and so long for each of the reads before it and for each that
+ * other readers of the process made meanwhile, was into a time slice of somebody who has work of
+ * his own.  The first is less than his slice (2.8 ms and more, seen on two processors).  The second
+ * keeps ranks of a job that spin and yield as we do, several to a processor, from taking each other
+ * for such: each would read for longer before it yields, and its neighbours' yields would take as
+ * long as all of that.  The third keeps the threads of one process from it, however many they are;
+ * it is less, for these reads are known and those of other processes are guessed.
  */
-#define SDR_YIELD_DEAR_NS      1500000ull
-#define SDR_YIELD_DEAR_READ_NS 8000ull /* a dozen times what one takes */
+#define SDR_YIELD_DEAR_NS	 1500000ull
+#define SDR_YIELD_DEAR_READ_NS	 8000ull /* a dozen times what one takes */
+#define SDR_YIELD_DEAR_OTHERS_NS 2000ull /* three times: what they found takes time, too */
 
 /* All zero: new. */
 struct sdr_yield {
@@ -45,8 +48,8 @@ static inline bool sdr_yield_due(struct sdr_yield *y)
 	return n >= SDR_YIELD_POLLS << atomic_load_explicit(&y->shift, memory_order_relaxed);
 }
 
-/* A yield took so long. */
-void sdr_yield_took(struct sdr_yield *y, uint64_t ns);
+/* A yield took so long; meanwhile others of the process read for nothing so often. */
+void sdr_yield_took(struct sdr_yield *y, uint64_t ns, uint64_t others);
 void sdr_yield_now(struct sdr_yield *y);
 
 /* Behind each read; may yield. */
