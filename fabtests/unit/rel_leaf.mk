@@ -7,7 +7,7 @@
 
 REL_PATH_TEST_LIBS = libsdr_rel_path.a libsdr_model.a $(SDR_BASE_LIBS) $(CMOCKA_LIBS) -lm
 REL_PATH_TESTS = test_ceiling test_ecn test_rtt test_pmtu test_pacer test_cc test_cc_shared test_loss_est \
-	test_rack test_choice test_train test_path_mem test_lull test_qdelay test_shallow test_spread test_standing test_beat test_carries test_blame test_burst \
+	test_rack test_choice test_train test_path_mem test_lull test_qdelay test_shallow test_spread test_passed test_standing test_beat test_carries test_blame test_burst \
 	test_rival test_cc_auto
 UNIT_TESTS += $(REL_PATH_TESTS)
 
@@ -34,6 +34,8 @@ test_cc_auto_SOURCES = fabtests/unit/test_cc_auto.c fabtests/bed/bed_flows.c fab
 test_cc_auto_LDADD = $(REL_PATH_TEST_LIBS)
 test_spread_SOURCES = fabtests/unit/test_spread.c
 test_spread_LDADD = $(REL_PATH_TEST_LIBS)
+test_passed_SOURCES = fabtests/unit/test_passed.c
+test_passed_LDADD = $(REL_PATH_TEST_LIBS)
 test_shallow_SOURCES = fabtests/unit/test_shallow.c
 test_shallow_LDADD = $(REL_PATH_TEST_LIBS)
 test_carries_SOURCES = fabtests/unit/test_carries.c

@@ -277,7 +277,8 @@ static void bulk__reordering_is_told_with_every_loss(void **state)
 }
 
 /* Messages one at a time, with default settings: their mean time at the sender, ns. */
-static uint64_t one_at_a_time(const struct sdr_sim_link *l, size_t len, uint32_t first, uint32_t n)
+static uint64_t one_at_a_time(const struct sdr_sim_link *l, size_t len, uint32_t first, uint32_t n,
+			      uint64_t pause)
 {
 	struct bed *b = bed_new(2);
 	uint64_t sum = 0, sender;
@@ -295,7 +296,7 @@ static uint64_t one_at_a_time(const struct sdr_sim_link *l, size_t len, uint32_t
 	for (uint32_t i = 0; i < 2 * n; i++) {
 		move(b, len, 5, BED_SEC, &sender);
 		sum += i < n ? 0 : sender;
-		bed_run(b, 20 * MS);
+		bed_run(b, pause);
 	}
 	bed_close(b);
 	return sum / n;
@@ -310,18 +311,30 @@ static void bulk__of_a_fast_path(void **state)
 	static const struct {
 		uint64_t rtt, bps;
 		size_t len;
+		double loss; /* with it the next leaves as soon as one is there */
 	} row[] = {
-		{ MS, 10, 1 << 18 },	   { MS, 100, MIB },	   { 25 * MS, 10, 1 << 16 },
-		{ 25 * MS, 10, MIB },	   { 25 * MS, 100, MIB },  { 25 * MS, 100, 4 * MIB },
-		{ 100 * MS, 10, 1 << 18 }, { 100 * MS, 100, MIB },
+		{ MS, 10, 1 << 18, 0 },
+		{ MS, 100, MIB, 0 },
+		{ 25 * MS, 10, 1 << 16, 0 },
+		{ 25 * MS, 10, MIB, 0 },
+		{ 25 * MS, 100, MIB, 0 },
+		{ 25 * MS, 100, 4 * MIB, 0 },
+		{ 100 * MS, 10, 1 << 18, 0 },
+		{ 100 * MS, 10, MIB, 1e-2 },
+		{ 100 * MS, 100, MIB, 0 },
+		{ 100 * MS, 100, 16 * MIB, 1e-3 },
+		/* two and three packets */
+		{ MS, 10, 16384, 0 },
+		{ MS, 10, 24576, 0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		struct sdr_sim_link l = { .delay_ns = row[i].rtt / 2,
-					  .rate_bps = row[i].bps * BED_SEC };
+					  .rate_bps = row[i].bps * BED_SEC,
+					  .loss = row[i].loss };
 		uint64_t ideal = row[i].rtt + row[i].len * 8 / row[i].bps;
-		uint64_t t = one_at_a_time(&l, row[i].len, 0, 20);
+		uint64_t t = one_at_a_time(&l, row[i].len, 0, 20, row[i].loss > 0 ? 0 : 20 * MS);
 
 		if (t > ideal * 104 / 100)
 			fail_msg("row %zu: %.3f ms, ideal %.3f", i, (double)t / 1e6,
@@ -361,7 +374,7 @@ static void bulk__reordering_costs_what_packets_overtake_by(void **state)
 					  .jitter_ns = row[i].jitter,
 					  .loss = row[i].loss };
 		uint64_t ideal = row[i].rtt + row[i].len * 8 + 2 * row[i].jitter;
-		uint64_t t = one_at_a_time(&l, row[i].len, row[i].before, 50);
+		uint64_t t = one_at_a_time(&l, row[i].len, row[i].before, 50, 20 * MS);
 
 		if ((double)t > (double)ideal * row[i].most)
 			fail_msg("row %zu: %.2f ms, ideal %.2f", i, (double)t / 1e6,

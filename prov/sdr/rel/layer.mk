@@ -55,6 +55,8 @@ libsdr_rel_path_a_SOURCES = \
 	prov/sdr/rel/path/sdr_lull.h \
 	prov/sdr/rel/path/sdr_pacer.c \
 	prov/sdr/rel/path/sdr_pacer.h \
+	prov/sdr/rel/path/sdr_passed.c \
+	prov/sdr/rel/path/sdr_passed.h \
 	prov/sdr/rel/path/sdr_path_codec.c \
 	prov/sdr/rel/path/sdr_path_codec.h \
 	prov/sdr/rel/path/sdr_path_keys.c \

@@ -13,11 +13,10 @@
 /* share of what a path was seen to pass at least that is forgotten in a round trip: 1 in */
 #define SDR_CC_LEAST_FADE 32u
 /* trains leave until the error is at most this, but no more of them: the path may be too fast */
-#define SDR_CC_TRAIN_ERR 0.1
-#define SDR_CC_TRAINS	 16u
-#define SDR_CC_PASSED	 (32u * 1024) /* bytes that say what has passed, ... */
-#define SDR_CC_PASSED_NS 30000u	      /* ... and the noise of times, ns */
-#define SDR_CC_FAR_NS	 1000000u
+#define SDR_CC_TRAIN_ERR   0.1
+#define SDR_CC_TRAINS	   16u
+#define SDR_CC_FAR_NS	   1000000u
+#define SDR_CC_BURST_SHARE 8u /* of a round trip: the pause behind which a burst begins */
 /* of the round trip: the pause in front of one that is asked for; half is a pause to receivers */
 #define SDR_CC_TRAIN_PAUSE 0.75
 
@@ -189,6 +188,8 @@ void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overh
 		cc->first_tx_ns = now;
 		cc->delivered_ns = now;
 	}
+	sdr_passed_sent(&cc->passed, now, cc->delivered, inflight,
+			(cc->min_rtt ? cc->min_rtt : cc->rtt_guess) / SDR_CC_BURST_SHARE);
 	cc->busy_ns = now;
 	snap->delivered = cc->delivered;
 	snap->delivered_ns = cc->delivered_ns;
@@ -205,23 +206,6 @@ void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight)
 	cc->app_limited_until = cc->delivered + inflight;
 	if (!cc->app_limited_until)
 		cc->app_limited_until = 1;
-}
-
-/*
- * What is delivered has passed in the time in which it left, and the time by which the round trip
- * of the newest of it was longer than that of an empty path.  Hosts that are late make it less; it
- * takes no spacing of acknowledgements, so that a burst says as much as a flight.
- */
-static uint64_t sdr_cc_passed(const struct sdr_cc *cc, const struct sdr_cc_ack *ack)
-{
-	const struct sdr_cc_snap *s = ack->snap;
-	uint64_t bytes = cc->delivered - s->delivered, ns;
-
-	if (!ack->rtt || ack->rtt < ack->min_rtt || bytes < SDR_CC_PASSED ||
-	    ack->snap_tx_ns < s->first_tx_ns)
-		return 0;
-	ns = ack->snap_tx_ns - s->first_tx_ns + ack->rtt - ack->min_rtt + SDR_CC_PASSED_NS;
-	return (uint64_t)((double)bytes * SDR_CC_NS_PER_S / (double)ns);
 }
 
 /* The rate between the transmission of the packet and its acknowledgement. */
@@ -244,8 +228,10 @@ static void sdr_cc_rate_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	if (ack->snap_tx_ns > cc->first_tx_ns)
 		cc->first_tx_ns = ack->snap_tx_ns;
 	interval = tx > rx ? tx : rx;
-	if (cc->delivered > s->delivered)
-		rate->passed_Bps = sdr_cc_passed(cc, ack);
+	if (ack->rtt && ack->rtt >= ack->min_rtt)
+		rate->passed_Bps =
+			sdr_passed_acked(&cc->passed, ack->snap_tx_ns, ack->rtt - ack->min_rtt,
+					 cc->delivered, cc->mtu);
 	/* Shorter than a round trip: the acknowledgement was of an earlier transmission. */
 	if (!interval || interval < cc->min_rtt || cc->delivered <= s->delivered)
 		return;

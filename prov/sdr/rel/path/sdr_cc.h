@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "rel/path/sdr_pacer.h"
+#include "rel/path/sdr_passed.h"
 #include "rel/path/sdr_train.h"
 #include "rel/sdr_rel_cfg.h"
 
@@ -101,7 +102,8 @@ struct sdr_cc {
 	/* delivery accounting */
 	uint64_t delivered, delivered_ns, first_tx_ns;
 	uint64_t round_end; /* delivered count that ends the round trip */
-	uint64_t busy_ns;   /* of the last transmission or acknowledgement; 0: none was sent yet */
+	struct sdr_passed passed;
+	uint64_t busy_ns; /* of the last transmission or acknowledgement; 0: none was sent yet */
 	/* delivered count up to which samples are application limited; 0 none */
 	uint64_t app_limited_until;
 	/* what the bottleneck passes; without it, at least that (fades), bytes per second */

@@ -46,11 +46,7 @@ struct sdr_cc_rate {
 	uint64_t capacity_Bps;
 	double capacity_err; /* its relative standard error */
 	bool capacity_least; /* at least: nothing was sent faster than it arrived yet */
-	/*
-	 * Bytes per second that at least have passed: by when those before the packet acknowledged
-	 * left, and how much longer than the smallest that one's round trip was.  Of this event
-	 * alone; 0: it says nothing.
-	 */
+	/* Bytes per second that at least have passed (sdr_passed.c), by this event; 0: nothing. */
 	uint64_t passed_Bps;
 };
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What a path has passed of a burst.  See sdr_passed.c.
+ */
+#ifndef SDR_PASSED_H
+#define SDR_PASSED_H
+
+#include <stdint.h>
+
+/* All zero: nothing was sent yet. */
+struct sdr_passed {
+	uint64_t sent_ns;  /* last transmission; 0: there was none */
+	uint64_t begun_ns; /* first one of the burst that leaves */
+	uint64_t begun;	   /* the count of bytes delivered from which on they are of that burst */
+};
+
+/*
+ * Something is sent, with inflight bytes in front of it and delivered bytes delivered so far.
+ * Behind a pause of that length a burst begins.
+ */
+void sdr_passed_sent(struct sdr_passed *p, uint64_t now, uint64_t delivered, uint64_t inflight,
+		     uint64_t pause_ns);
+/*
+ * delivered bytes are, the newest of which left at tx_ns, and waited_ns longer than the path is
+ * empty: bytes per second that have passed at least, pkt being one packet's; 0: it says nothing.
+ */
+uint64_t sdr_passed_acked(const struct sdr_passed *p, uint64_t tx_ns, uint64_t waited_ns,
+			  uint64_t delivered, uint32_t pkt);
+
+#endif /* SDR_PASSED_H */
