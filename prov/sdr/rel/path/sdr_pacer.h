@@ -14,11 +14,12 @@
 
 /*
  * A quantum is what the rate gives in a span, which is a share of the round trip (sdr_cc.c): a path
- * of 25 ms does not notice 250 us.  At least one packet.
+ * of 25 ms does not notice 250 us.  At least one packet; and no more than is worth a wake-up by
+ * far, as a switch in front of a fast path may hold little.
  */
 #define SDR_PACER_SPAN_MIN_NS 20000ull
 #define SDR_PACER_SPAN_MAX_NS 500000ull
-#define SDR_PACER_QUANTUM_MAX (1024u * 1024)
+#define SDR_PACER_QUANTUM_MAX (256u * 1024)
 /*
  * What a late caller gets back with one quantum: as much again, or what the rate gives in the time
  * by which a thread wakes late.
