@@ -954,6 +954,28 @@ static void rival__a_beat(void **state)
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
 }
 
+/* Messages of six round trips, one after the other: the queue falls with each; that is no beat. */
+static void rival__messages_have_no_beat(void **state)
+{
+	struct rounds t;
+	uint32_t i, k;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.target = t.at.few = 2 * MS;
+	t.at.drains = 3;
+	for (k = 0; k < 200; k++)
+		for (i = 0; i < 7; i++) {
+			t.at.app_limited = i == 6;
+			t.at.queue = i < 5 ? t.at.target : 0;
+			t.at.lost = i == 3 ? 3 * MTU : 0;
+			step(&t);
+			/* it was not always so */
+			assert_true(k < 8 || !sdr_rival_wants_train(&t.r));
+			assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+		}
+}
+
 /* Who has a good part of the path is not starved. */
 static void rival__a_beat_of_no_harm(void **state)
 {
@@ -1009,6 +1031,7 @@ int main(void)
 		cmocka_unit_test(rival__hold_ends),
 		cmocka_unit_test(rival__a_beat),
 		cmocka_unit_test(rival__a_beat_of_no_harm),
+		cmocka_unit_test(rival__messages_have_no_beat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,8 +35,9 @@
 #define SDR_RIVAL_SHALLOW_NS	 (5 * 1000000000ull) /* losses so recently: it is short */
 #define SDR_RIVAL_SHALLOW	 1.25 /* of the round trip, the longest with losses */
 /* rounds in which the path was the limit, before anybody is suspected */
-#define SDR_RIVAL_BUSY	    8u
-#define SDR_RIVAL_BUSY_LESS 4u /* one in which it was not takes so many away */
+#define SDR_RIVAL_BUSY 8u
+/* one in which it was not takes so many away: messages of a few rounds suspect nobody */
+#define SDR_RIVAL_BUSY_LESS 8u
 #define SDR_RIVAL_BUSY_MAX  32u
 #define SDR_RIVAL_OPEN_FROM 0.15 /* of the path: what a window that opens begins with */
 /* who has less of the path listens for a beat; and of what is held, to hear it again */
