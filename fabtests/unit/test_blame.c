@@ -488,6 +488,32 @@ static void blame__reset_ends_a_test(void **state)
 	assert_true(b.ours <= 0);
 }
 
+/* Weather beside queues that are now long, now short: next to nothing of it is ours. */
+static void blame__weather_beside_any_queue(void **state)
+{
+	static const struct sdr_blame_at some = { .mtu = MTU, .queue = TARGET, .target = TARGET };
+	double ours = 0, lost = 0;
+	struct sdr_blame b;
+	uint32_t i, k, n;
+
+	(void)state;
+	sdr_blame_init(&b);
+	b.share = b.rate = 0.01;
+	for (i = 0; i < 2000; i++) {
+		for (k = 0; k < ROUND / ACK; k++) {
+			n = draw() < 0.01 * ACK ? 1 : 0;
+			sdr_blame_acked(&b, (uint64_t)(ACK - n) * MTU, (uint64_t)n * MTU,
+					(uint64_t)((0.5 + draw()) * (double)TARGET));
+			lost += n;
+		}
+		sdr_blame_round(&b, &some);
+		ours += b.ours / MTU;
+	}
+	assert_true(lost > 1000);
+	if (ours > 0.1 * lost)
+		fail_msg("%.3f of %.0f", ours / lost, lost);
+}
+
 static void blame__never_more_than_was_lost(void **state)
 {
 	struct sdr_blame_at at = { .mtu = MTU, .target = TARGET };
@@ -539,6 +565,7 @@ int main(void)
 		cmocka_unit_test(blame__foul_weather_makes_no_storms),
 		cmocka_unit_test(blame__late_is_not_lost),
 		cmocka_unit_test(blame__reset_ends_a_test),
+		cmocka_unit_test(blame__weather_beside_any_queue),
 		cmocka_unit_test(blame__never_more_than_was_lost),
 	};
 

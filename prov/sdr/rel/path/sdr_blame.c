@@ -16,8 +16,8 @@
  *                   of what a cut answered was that, the window from before comes back (as TCP
  *                   undoes, RFC 3522, RFC 8985)
  *   by neither      what stays within expectation is weather, and moves the expectation slowly; but
- *                   what was lost beside the longest queues of late, which few packets meet, is
- *                   counted as ours: of weather that is a small part, of a full queue everything
+ *                   what was lost beside the longest queues of late, which few packets meet, beyond
+ *                   what the weather loses of as many, is counted as ours
  *   by habit        where most was ours of late, so are losses that say nothing by themselves and
  *                   met a queue like that of the others, and those that were left open before: a
  *                   few that are taken for weather are remembered for long (sdr_loss_est.c)
@@ -98,7 +98,7 @@ void sdr_blame_init(struct sdr_blame *b)
 /* A stretch is decided, or says nothing. */
 static void blame_next(struct sdr_blame *b)
 {
-	b->bytes = b->lost = b->events = b->wet = b->damp = 0;
+	b->bytes = b->lost = b->events = b->wet = b->met = b->damp = 0;
 	b->peak = 0;
 	blame_check(b);
 }
@@ -132,8 +132,10 @@ void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_
 	b->events += lost ? 1 : 0;
 	/* that left in front of it or behind it */
 	near = (double)(queue > b->last ? queue : b->last);
-	if (queue && near > fmax(SDR_BLAME_OVER * b->high, (double)b->target))
+	if (queue && near > fmax(SDR_BLAME_OVER * b->high, (double)b->target)) {
 		b->wet += (double)lost;
+		b->met += (double)bytes + (double)lost;
+	}
 	if (queue && near > SDR_BLAME_LIKE * b->high)
 		b->damp += (double)lost;
 	if (bytes && queue) {
@@ -227,13 +229,17 @@ static void blame_full(struct sdr_blame *b, uint32_t mtu)
 	blame_ours(b, mtu, ours, ours);
 }
 
-/* Losses that say nothing by themselves: by the queue that they met. */
+/*
+ * Losses that say nothing by themselves: by the queue that they met, less what the weather took
+ * beside it, which is as large a part of what was sent there as elsewhere.
+ */
 static void blame_wet(struct sdr_blame *b, uint32_t mtu)
 {
-	double wet = fmin(b->wet, b->lost);
+	double wet = fmin(b->wet, b->lost), met = fmin(b->met, b->bytes);
+	double ours = wet - (b->lost - wet) * met / fmax(b->bytes - met, met + 1);
 
 	b->open += fmax(fmin(b->damp, b->lost) - wet, 0);
-	blame_ours(b, mtu, b->lost, wet);
+	blame_ours(b, mtu, b->lost, fmax(ours, 0));
 }
 
 /* What was sent after a cut has been decided. */

@@ -25,17 +25,17 @@ struct sdr_blame {
 	/* since the last verdict: bytes decided, lost; acknowledgements that told of losses */
 	double bytes, lost, events;
 	uint64_t peak; /* longest queue seen in it, ns */
-	/* a queue that few packets meet, ns; bytes lost beside a longer one, or nearly one */
-	double high, samples, wet, damp;
+	/* a queue that few packets meet, ns; bytes beside a longer one, lost there, or nearly */
+	double high, samples, met, wet, damp;
 	/* bytes lost of late, the older the less: judged, of that ours; and what may have been */
 	double told, told_ours, open;
 	uint64_t last;	 /* of the acknowledgement before, ns */
 	uint64_t target; /* as of the last round, ns */
 	/* a test is on, and what is being decided was sent after the cut */
 	bool testing, after;
-	double excess; /* events a packet that led to it */
-	double held;   /* bytes lost that wait for its verdict */
-	double ours;   /* bytes lost that the last verdict put on us */
+	double excess;	/* events a packet that led to it */
+	double held;	/* bytes lost that wait for its verdict */
+	double ours;	/* bytes lost that the last verdict put on us */
 	/* storms one after the other; share of bytes that the first of them lost */
 	uint32_t storms, storm_rounds; /* rounds since that */
 	double storm;
