@@ -287,7 +287,7 @@ static void auto__incast(void **state)
 		double drops, jain;
 	} rows[] = {
 		{ 3, 64, 0.001, 0.95 }, { 3, 128, 0.001, 0.95 }, { 8, 64, 0.02, 0.9 },
-		{ 8, 128, 0.01, 0.85 }, { 8, 512, 0.002, 0.8 },
+		{ 8, 128, 0.01, 0.85 }, { 8, 512, 0.006, 0.8 },
 	};
 	struct bed_flows_path path = { .rate = WAN_RATE, .pkt = 8192 };
 	struct bed_flows *b;

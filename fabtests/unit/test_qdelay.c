@@ -209,6 +209,41 @@ static void qdelay__a_queue_that_moves_slowly_is_no_noise(void **state)
 	assert_true(q.noise < 0.026 * MS && q.queue > 9.7 * MS);
 }
 
+/* n samples of a flight that leaves faster than the path takes it, and noise: how it ended, ns. */
+static struct sdr_qdelay flight_of(uint32_t n, double noise)
+{
+	struct sdr_qdelay q;
+	uint64_t now = 0;
+
+	seed = 1;
+	sdr_qdelay_init(&q, now);
+	sdr_qdelay_least(&q, 20 * MS);
+	for (uint32_t i = 0; i < n; i++)
+		sdr_qdelay_sample(&q, now += MS,
+				  20 * MS + i * 2 * MS / n + (uint64_t)(noise * draw()));
+	sdr_qdelay_round(&q, MS, 0, false);
+	return q;
+}
+
+/* The smallest of a round is its head's; its end is told by itself, where samples are enough. */
+static void qdelay__how_a_flight_ends(void **state)
+{
+	struct sdr_qdelay q = flight_of(40, 0);
+
+	(void)state;
+	assert_int_equal(q.queue, 0);
+	assert_in_range(q.ended, 3 * MS / 2, 2 * MS);
+	/* the next one begins anew */
+	for (uint32_t i = 0; i < 40; i++)
+		sdr_qdelay_sample(&q, 100 * MS + i, 20 * MS + MS / 10);
+	sdr_qdelay_round(&q, MS, 0, false);
+	assert_int_equal(q.ended, MS / 10);
+	q = flight_of(8, 0);
+	assert_int_equal(q.ended, q.queue);
+	q = flight_of(40, 8.0 * MS);
+	assert_int_equal(q.ended, q.queue);
+}
+
 /* Each packet and each answer by chance up to a millisecond later, rounds of n: mean queue, ns. */
 static double overtaken(uint32_t n, uint64_t queue, bool chance)
 {
@@ -252,6 +287,7 @@ int main(void)
 		cmocka_unit_test(qdelay__another_path),
 		cmocka_unit_test(qdelay__chance_is_no_queue),
 		cmocka_unit_test(qdelay__where_packets_overtake),
+		cmocka_unit_test(qdelay__how_a_flight_ends),
 		cmocka_unit_test(qdelay__a_queue_that_moves_slowly_is_no_noise),
 	};
 

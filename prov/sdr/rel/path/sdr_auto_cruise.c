@@ -64,6 +64,27 @@ static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct
 	a->win = fmin(win, fmax(a->win, used));
 }
 
+/*
+ * A flight into an empty path meets no queue at its head, and one as long as it should be at its
+ * end: the window is what fits, ...
+ */
+static bool auto_fits(const struct sdr_cc *cc, double aim, const struct sdr_cc_rate *rate)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+
+	return !rate->app_limited && a->queue.base >= SDR_QDELAY_FAR_NS &&
+	       (double)a->queue.ended > aim;
+}
+
+/* ... but for what was lost of it, a packet at a time: some of that may be weather. */
+static void auto_fit(struct sdr_cc *cc)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double lost = sdr_blame_beyond(&a->blame, a->bytes + a->lost, a->lost);
+
+	a->win = fmax(a->win - fmin(lost, cc->mtu), a->win * SDR_AUTO_YIELD);
+}
+
 void sdr_auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 			   const struct sdr_cc_rate *rate)
 {
@@ -72,7 +93,7 @@ void sdr_auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 	double to = a->win * (base + aim) / (base + queue);
 	bool burst = !a->blame.testing && sdr_auto_burst_round(cc, aim);
 
-	if (queue >= SDR_AUTO_QUIET * aim) {
+	if (fmax(queue, (double)a->queue.ended) >= SDR_AUTO_QUIET * aim) {
 		a->quiet = 0;
 		a->pace = 1;
 	} else if (++a->quiet > SDR_AUTO_QUIET_ROUNDS) {
@@ -82,6 +103,8 @@ void sdr_auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 		a->frozen = SDR_AUTO_FROZEN_CUT;
 	else if (burst)
 		a->quiet = 0;
+	else if (to > a->win && auto_fits(cc, aim, rate))
+		auto_fit(cc);
 	else if (to > a->win || (rate->app_limited && a->win <= sdr_auto_first(cc)))
 		auto_grow(cc, now, (to - a->win) * sdr_auto_lasted(cc), rate);
 	else

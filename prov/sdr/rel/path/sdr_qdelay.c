@@ -20,6 +20,10 @@
  * less than one, who has more would see less of a queue and get still more.  There it is the mean,
  * or so much of it as the caller says; the harmonic one, as samples that are late are very late.
  *
+ * The smallest of a round does not say how the round ended: a flight that left into an empty path
+ * meets no queue at its head, however long it is.  So the last samples count by themselves, too
+ * (ended).
+ *
  * No clock, no timers, no threads, no allocation.
  */
 #include <math.h>
@@ -31,6 +35,8 @@
 #define QDELAY_SAMPLES	     8.0
 #define QDELAY_SAMPLES_LEAST 4.0 /* fewer: any number will do */
 #define QDELAY_SAMPLES_MAX   64.0
+#define QDELAY_TAIL	     4u	 /* samples: so many to twice as many are the end of a round, */
+#define QDELAY_ENDS	     16u /* if it has that many */
 #define QDELAY_CHANCE	     3.0 /* times the noise, over the root of the samples */
 
 void sdr_qdelay_init(struct sdr_qdelay *q, uint64_t now)
@@ -38,7 +44,8 @@ void sdr_qdelay_init(struct sdr_qdelay *q, uint64_t now)
 	*q = (struct sdr_qdelay){ .low = { UINT64_MAX, UINT64_MAX },
 				  .full = { UINT64_MAX, UINT64_MAX },
 				  .begun = now,
-				  .min = UINT64_MAX };
+				  .min = UINT64_MAX,
+				  .tail = { UINT64_MAX, UINT64_MAX } };
 }
 
 static void qdelay_differs(struct sdr_qdelay *q, uint64_t rtt)
@@ -49,6 +56,18 @@ static void qdelay_differs(struct sdr_qdelay *q, uint64_t rtt)
 	if (q->last)
 		q->noise += (d - q->noise) / q->differs;
 	q->last = rtt;
+}
+
+static void qdelay_tail(struct sdr_qdelay *q, uint64_t rtt)
+{
+	if (q->tail_n == QDELAY_TAIL) {
+		q->tail[1] = q->tail[0];
+		q->tail[0] = UINT64_MAX;
+		q->tail_n = 0;
+	}
+	if (rtt < q->tail[0])
+		q->tail[0] = rtt;
+	q->tail_n++;
 }
 
 void sdr_qdelay_sample(struct sdr_qdelay *q, uint64_t now, uint64_t rtt)
@@ -65,6 +84,7 @@ void sdr_qdelay_sample(struct sdr_qdelay *q, uint64_t now, uint64_t rtt)
 		q->min = rtt;
 	q->rate += 1 / (double)rtt;
 	q->samples++;
+	qdelay_tail(q, rtt);
 	sdr_qdelay_least(q, rtt);
 	qdelay_differs(q, rtt);
 }
@@ -110,6 +130,18 @@ static uint64_t qdelay_chance(const struct sdr_qdelay *q, uint64_t n)
 	return chance < (double)q->queue ? (uint64_t)chance : q->queue;
 }
 
+/* Where noise needs more samples than that, the end tells no more than the round. */
+static void qdelay_end(struct sdr_qdelay *q, double need)
+{
+	uint64_t end = q->tail[0] < q->tail[1] ? q->tail[0] : q->tail[1];
+
+	q->ended = q->queue;
+	if (q->samples >= QDELAY_ENDS && need <= QDELAY_TAIL && end > q->base + q->queue)
+		q->ended = end - q->base;
+	q->tail[0] = q->tail[1] = UINT64_MAX;
+	q->tail_n = 0;
+}
+
 bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target, double even, bool chance)
 {
 	double need = qdelay_samples(q, target), mean;
@@ -135,6 +167,7 @@ bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target, double even, bool c
 	/* who yields to what may be noise has fewer samples, and sees less and less */
 	if ((double)n < need && (double)q->queue > q->noise)
 		q->queue = (uint64_t)q->noise;
+	qdelay_end(q, need);
 	if (mean > (double)q->queue)
 		q->queue += (uint64_t)(even * (mean - (double)q->queue));
 	q->min = UINT64_MAX;

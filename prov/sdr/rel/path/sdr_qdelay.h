@@ -28,6 +28,10 @@ struct sdr_qdelay {
 	/* of rounds before, the last one at past_at - 1: smallest, and samples */
 	uint64_t past[SDR_QDELAY_PAST];
 	uint32_t past_n[SDR_QDELAY_PAST], past_at;
+	/* smallest of the few samples under way, and of as many before, ns; how many those are */
+	uint64_t tail[2];
+	uint32_t tail_n;
+	uint64_t ended;	  /* the queue that the last samples of the last round met, ns */
 	uint64_t last;	  /* round trip of the last sample, ns; 0: none */
 	double noise;	  /* how much one differs from the next, smoothed, ns */
 	uint32_t differs; /* samples smoothed, up to a few */
