@@ -488,6 +488,37 @@ static void blame__reset_ends_a_test(void **state)
 	assert_true(b.ours <= 0);
 }
 
+/* A message is over before its question is answered: the next one does, unless there is weather. */
+static void blame__a_test_waits_for_the_next_message(void **state)
+{
+	struct sdr_blame b;
+	uint32_t i;
+
+	(void)state;
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, ROUND, 20, 1), SDR_BLAME_SUSPECT);
+	acks(&b, ROUND / 4, 3, 1, 0); /* its end, which left before the cut */
+	sdr_blame_rests(&b, MTU);
+	assert_true(b.testing && b.bytes <= 0);
+	assert_int_equal(round_of(&b, ROUND, 0, 0), SDR_BLAME_OURS);
+	assert_true(b.ours >= 23.0 * MTU - 1 && b.ours <= 23.0 * MTU + 1);
+	/* not for ever */
+	assert_int_equal(round_of(&b, ROUND, 20, 1), SDR_BLAME_SUSPECT);
+	for (i = 0; b.testing; i++)
+		sdr_blame_rests(&b, MTU);
+	assert_in_range(i, 4, 16);
+	/* and what rests without a test says nothing */
+	sdr_blame_init(&b);
+	acks(&b, ROUND, 20, 1, 0);
+	sdr_blame_rests(&b, MTU);
+	assert_int_equal(round_of(&b, ROUND, 0, 0), SDR_BLAME_NONE);
+	sdr_blame_init(&b);
+	b.share = b.rate = 0.001;
+	assert_int_equal(round_of(&b, ROUND, 20, 1), SDR_BLAME_SUSPECT);
+	sdr_blame_rests(&b, MTU);
+	assert_false(b.testing);
+}
+
 /* Weather beside queues that are now long, now short: next to nothing of it is ours. */
 static void blame__weather_beside_any_queue(void **state)
 {
@@ -565,6 +596,7 @@ int main(void)
 		cmocka_unit_test(blame__foul_weather_makes_no_storms),
 		cmocka_unit_test(blame__late_is_not_lost),
 		cmocka_unit_test(blame__reset_ends_a_test),
+		cmocka_unit_test(blame__a_test_waits_for_the_next_message),
 		cmocka_unit_test(blame__weather_beside_any_queue),
 		cmocka_unit_test(blame__never_more_than_was_lost),
 	};

@@ -33,21 +33,25 @@ static struct bed *pair(void)
 }
 
 /* One message 0 -> 1 of len bytes, receive posted before: the time until the receiver has it. */
-static uint64_t move(struct bed *b, size_t len, uint32_t seed, uint64_t limit, uint64_t *sender)
+static uint64_t move_between(struct bed *b, uint8_t *from, uint8_t *to, size_t len, uint32_t seed,
+			     uint64_t limit, uint64_t *sender)
 {
 	uint64_t t0 = bed_now(b);
-	uint8_t *p = bed_buf(b, len, 0);
-	struct bed_op *r = bed_recv(b, 1, p, len),
-		      *s = bed_send(b, 0, 1, bed_buf(b, len, seed), len, 0);
+	struct bed_op *r = bed_recv(b, 1, to, len), *s = bed_send(b, 0, 1, from, len, 0);
 
 	bed_wait(b, r, limit);
 	bed_wait(b, s, limit);
 	bed_assert_ok(r);
 	bed_assert_ok(s);
-	assert_true(bed_same(p, len, seed));
+	assert_true(bed_same(to, len, seed));
 	if (sender)
 		*sender = s->at - t0;
 	return r->at - t0;
+}
+
+static uint64_t move(struct bed *b, size_t len, uint32_t seed, uint64_t limit, uint64_t *sender)
+{
+	return move_between(b, bed_buf(b, len, seed), bed_buf(b, len, 0), len, seed, limit, sender);
 }
 
 /* ---- losses ---------------------------------------------------------------------------------- */
@@ -282,6 +286,7 @@ static uint64_t one_at_a_time(const struct sdr_sim_link *l, size_t len, uint32_t
 {
 	struct bed *b = bed_new(2);
 	uint64_t sum = 0, sender;
+	uint8_t *from, *to;
 
 	b->link = *l;
 	for (uint32_t k = 0; k < 2; k++) {
@@ -291,10 +296,13 @@ static uint64_t one_at_a_time(const struct sdr_sim_link *l, size_t len, uint32_t
 		b->cfg[k].max_overhead = 0.25;
 	}
 	bed_boot(b);
+	from = bed_buf(b, len, 5);
+	to = bed_buf(b, len, 0);
 	for (uint32_t i = 0; i < first; i++)
 		move(b, 100, 5, BED_SEC, &sender);
 	for (uint32_t i = 0; i < 2 * n; i++) {
-		move(b, len, 5, BED_SEC, &sender);
+		memset(to, 0, len);
+		move_between(b, from, to, len, 5, BED_SEC, &sender);
 		sum += i < n ? 0 : sender;
 		bed_run(b, pause);
 	}
@@ -339,6 +347,36 @@ static void bulk__of_a_fast_path(void **state)
 		if (t > ideal * 104 / 100)
 			fail_msg("row %zu: %.3f ms, ideal %.3f", i, (double)t / 1e6,
 				 (double)ideal / 1e6);
+	}
+}
+
+/*
+ * A queue that is short beside the path takes what leaves together, and messages that are longer
+ * than a round trip find out how much it is, without asking for more with each.
+ */
+static void bulk__into_a_short_queue(void **state)
+{
+	static const struct {
+		uint64_t rtt, bps;
+		size_t len;
+		uint64_t queue; /* bytes */
+		double most;	/* of the ideal */
+	} row[] = {
+		{ 100 * MS, 10, MIB, 1 << 18, 1.05 },
+		{ 5 * MS, 1, 4 * MIB, 1 << 17, 1.015 },
+		{ 10 * MS, 10, 16 * MIB, 1 << 20, 1.08 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct sdr_sim_link l = { .delay_ns = row[i].rtt / 2,
+					  .rate_bps = row[i].bps * BED_SEC,
+					  .queue_bytes = row[i].queue };
+		double ideal = (double)(row[i].rtt + row[i].len * 8 / row[i].bps);
+		double t = (double)one_at_a_time(&l, row[i].len, 0, 50, MS);
+
+		if (t > row[i].most * ideal)
+			fail_msg("row %zu: %.3f of the ideal", i, t / ideal);
 	}
 }
 
@@ -648,6 +686,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(bulk__reordering_is_learned),
 		cmocka_unit_test(bulk__reordering_is_told_with_every_loss),
 		cmocka_unit_test(bulk__of_a_fast_path),
+		cmocka_unit_test(bulk__into_a_short_queue),
 		cmocka_unit_test(bulk__reordering_costs_what_packets_overtake_by),
 		cmocka_unit_test(bulk__late_packets_touch_nothing),
 		cmocka_unit_test(bulk__late_packets_touch_nothing_after_a_failure),

@@ -8,6 +8,9 @@
  *   by experiment   more losses than the weather explains without such a queue: send less
  *                   (SUSPECT), and look at what was sent after that.  Losses that fell with our
  *                   rate are ours (OURS); if not, they are weather, and become what is expected.
+ *                   Messages that are over in a round or two ask again with the next one; where
+ *                   there is weather, which asks often by chance, they do not, as the answer costs
+ *                   a message its time.
  *   too many        more than SDR_BLAME_MAX beyond what is expected is no weather (STORM), unless
  *                   one cut after the other does not help (FOUL): the rate has gone down to a
  *                   tenth then, and the losses have not.  So does a device that drops whatever
@@ -66,6 +69,9 @@
 #define SDR_BLAME_TOLD	     64.0
 #define SDR_BLAME_TOLD_LEAST 8.0
 #define SDR_BLAME_TOLD_OURS  0.8
+/* rounds that a test waits for one that is full, where weather loses no more events a packet */
+#define SDR_BLAME_RESTS	     8u
+#define SDR_BLAME_RESTS_RATE 5e-4
 /* packets and events of a storm at least: a single burst is none */
 #define SDR_BLAME_STORM_PKTS   12.0
 #define SDR_BLAME_STORM_EVENTS 4.0
@@ -356,6 +362,7 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 		} else {
 			b->testing = true;
 			b->after = false;
+			b->rests = 0;
 			b->excess = more;
 			b->held = blame_beyond(b, at->mtu);
 			v = SDR_BLAME_SUSPECT;
@@ -370,6 +377,18 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 	}
 	blame_next(b);
 	return v;
+}
+
+void sdr_blame_rests(struct sdr_blame *b, uint32_t mtu)
+{
+	if (b->testing && !b->after) { /* that left before the cut */
+		b->after = true;
+		b->held += blame_beyond(b, mtu);
+	}
+	if (b->testing && (b->rate > SDR_BLAME_RESTS_RATE || ++b->rests > SDR_BLAME_RESTS))
+		sdr_blame_reset(b);
+	else
+		blame_next(b);
 }
 
 enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_blame_at *at)

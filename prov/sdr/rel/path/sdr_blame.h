@@ -33,6 +33,7 @@ struct sdr_blame {
 	uint64_t target; /* as of the last round, ns */
 	/* a test is on, and what is being decided was sent after the cut */
 	bool testing, after;
+	uint32_t rests; /* rounds for which the test has waited */
 	double excess;	/* events a packet that led to it */
 	double held;	/* bytes lost that wait for its verdict */
 	double ours;	/* bytes lost that the last verdict put on us */
@@ -73,6 +74,8 @@ double sdr_blame_late(struct sdr_blame *b, double bytes);
  * the bytes that a verdict puts on us.
  */
 enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_blame_at *at);
+/* Instead, where not the window was the limit: that says nothing, and a test waits for a while. */
+void sdr_blame_rests(struct sdr_blame *b, uint32_t mtu);
 /* More was lost since the last verdict than any weather loses. */
 bool sdr_blame_storms(const struct sdr_blame *b, uint32_t mtu);
 /* What was seen so far says nothing, a test under way ends without a verdict. */

@@ -213,9 +213,10 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 	if (sdr_auto_capacity(rate))
 		sdr_rival_passes(&a->rival, (double)rate->capacity_Bps);
 	/* who sends less than the path takes overruns nobody, but for many that do so at once */
-	if ((rate->app_limited && !sdr_blame_storms(&a->blame, cc->mtu)) ||
-	    a->rounds <= a->rivalled)
+	if (a->rounds <= a->rivalled)
 		sdr_blame_reset(&a->blame);
+	else if (rate->app_limited && !sdr_blame_storms(&a->blame, cc->mtu))
+		sdr_blame_rests(&a->blame, cc->mtu);
 	else if (a->rival.state == SDR_RIVAL_NONE)
 		sdr_auto_blame(cc, now, target);
 	if (a->rounds <= a->settled) /* too much was START's, and says nothing of what fits */
