@@ -9,12 +9,11 @@
 #include <cmocka.h>
 #include "rel/path/sdr_passed.h"
 
-#define MS    1000000ull
-#define S     1000000000ull
-#define RTT   (100 * MS)
-#define PAUSE (RTT / 8)
-#define PKT   8192u
-#define LINE  1250000000ull /* bytes per second */
+#define MS   1000000ull
+#define S    1000000000ull
+#define RTT  (100 * MS)
+#define PKT  8192u
+#define LINE 1250000000ull /* bytes per second */
 
 struct path {
 	struct sdr_passed p;
@@ -27,7 +26,7 @@ static uint64_t burst(struct path *path, uint64_t now, uint32_t n, uint64_t infl
 	uint64_t slot = PKT * S / LINE, said = 0, bps;
 
 	for (uint32_t i = 0; i < n; i++)
-		sdr_passed_sent(&path->p, now, path->delivered, inflight + i * PKT, PAUSE);
+		sdr_passed_sent(&path->p, now, PKT, path->delivered, inflight + i * PKT, !i);
 	path->delivered += inflight;
 	for (uint32_t i = 0; i < n; i++) {
 		path->delivered += PKT;
@@ -88,20 +87,35 @@ static void passed__less_where_hosts_are_late(void **state)
 	assert_in_range(late, 1, in_time - 1);
 }
 
-/* Packets that left before it began say nothing of it, and a short gap begins none. */
+/* Packets that left before it began say nothing of it. */
 static void passed__of_its_own_packets(void **state)
 {
 	struct path path = { 0 };
 
 	(void)state;
 	burst(&path, RTT, 64, 0);
-	sdr_passed_sent(&path.p, RTT + PAUSE, path.delivered, PKT, PAUSE);
-	assert_int_equal(path.p.begun_ns, RTT);
-	sdr_passed_sent(&path.p, RTT + 3 * PAUSE, path.delivered, PKT, PAUSE);
-	assert_int_equal(path.p.begun_ns, RTT + 3 * PAUSE);
+	sdr_passed_sent(&path.p, 2 * RTT, PKT, path.delivered, PKT, true);
+	assert_int_equal(path.p.begun_ns, 2 * RTT);
 	path.delivered += 64 * PKT;
 	assert_int_equal(sdr_passed_acked(&path.p, RTT, 0, path.delivered, PKT), 0);
-	assert_true(sdr_passed_acked(&path.p, RTT + 3 * PAUSE, 0, path.delivered, PKT) > 0);
+	assert_true(sdr_passed_acked(&path.p, 2 * RTT, 0, path.delivered, PKT) > 0);
+}
+
+/* What is sent again while most of a burst is on its way, or is part of it, begins none. */
+static void passed__goes_on_over_repairs(void **state)
+{
+	struct sdr_passed p = { 0 };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 64; i++)
+		sdr_passed_sent(&p, RTT, PKT, 0, i * PKT, !i);
+	sdr_passed_sent(&p, 2 * RTT, PKT, 16 * PKT, 48 * PKT, true);
+	assert_int_equal(p.begun_ns, RTT);
+	sdr_passed_sent(&p, 2 * RTT, PKT, 60 * PKT, 5 * PKT, false);
+	assert_int_equal(p.begun_ns, RTT);
+	sdr_passed_sent(&p, 2 * RTT, PKT, 60 * PKT, 6 * PKT, true);
+	assert_int_equal(p.begun_ns, 2 * RTT);
 }
 
 int main(void)
@@ -112,6 +126,7 @@ int main(void)
 		cmocka_unit_test(passed__of_a_burst_behind_something_else),
 		cmocka_unit_test(passed__less_where_hosts_are_late),
 		cmocka_unit_test(passed__of_its_own_packets),
+		cmocka_unit_test(passed__goes_on_over_repairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,10 +13,9 @@
 /* share of what a path was seen to pass at least that is forgotten in a round trip: 1 in */
 #define SDR_CC_LEAST_FADE 32u
 /* trains leave until the error is at most this, but no more of them: the path may be too fast */
-#define SDR_CC_TRAIN_ERR   0.1
-#define SDR_CC_TRAINS	   16u
-#define SDR_CC_FAR_NS	   1000000u
-#define SDR_CC_BURST_SHARE 8u /* of a round trip: the pause behind which a burst begins */
+#define SDR_CC_TRAIN_ERR 0.1
+#define SDR_CC_TRAINS	 16u
+#define SDR_CC_FAR_NS	 1000000u
 /* of the round trip: the pause in front of one that is asked for; half is a pause to receivers */
 #define SDR_CC_TRAIN_PAUSE 0.75
 
@@ -188,8 +187,7 @@ void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overh
 		cc->first_tx_ns = now;
 		cc->delivered_ns = now;
 	}
-	sdr_passed_sent(&cc->passed, now, cc->delivered, inflight,
-			(cc->min_rtt ? cc->min_rtt : cc->rtt_guess) / SDR_CC_BURST_SHARE);
+	sdr_passed_sent(&cc->passed, now, bytes, cc->delivered, inflight, cc->app_limited_until);
 	cc->busy_ns = now;
 	snap->delivered = cc->delivered;
 	snap->delivered_ns = cc->delivered_ns;

@@ -10,9 +10,10 @@
  * little, and never too much.  It takes no spacing of acknowledgements, so that a burst says as
  * much as a flight.
  *
- * A burst begins behind a pause.  What is in flight then, as parity behind a message that is there
- * already, or the second copy of something, is of the burst before: as much of what is delivered
- * does not count, whether it arrives or not.  Packets of a burst that is over say nothing any more.
+ * A burst begins where there was nothing to send, and little is in flight beside the one before:
+ * parity behind a message that is there already, a second copy.  That is of the burst before: as
+ * much of what is delivered does not count, whether it arrives or not.  What is sent again while
+ * most of a burst is on its way does not end it; packets of one that is over say nothing any more.
  *
  * No clock, no timers, no threads, no allocation.
  */
@@ -20,17 +21,18 @@
 #include "rel/path/sdr_passed.h"
 
 #define SDR_PASSED_NOISE_NS 30000u /* of times */
+#define SDR_PASSED_REST	    4u	   /* of a burst, 1 in so many: little */
 #define SDR_PASSED_NS_PER_S 1e9
 
-void sdr_passed_sent(struct sdr_passed *p, uint64_t now, uint64_t delivered, uint64_t inflight,
-		     uint64_t pause_ns)
+void sdr_passed_sent(struct sdr_passed *p, uint64_t now, uint64_t bytes, uint64_t delivered,
+		     uint64_t inflight, bool fresh)
 {
-	SDR_ASSERT(now >= p->sent_ns);
-	if (!p->sent_ns || !inflight || now - p->sent_ns > pause_ns) {
+	if (!inflight || (fresh && inflight <= p->bytes / SDR_PASSED_REST)) {
 		p->begun_ns = now;
 		p->begun = delivered + inflight;
+		p->bytes = 0;
 	}
-	p->sent_ns = now;
+	p->bytes += bytes;
 }
 
 uint64_t sdr_passed_acked(const struct sdr_passed *p, uint64_t tx_ns, uint64_t waited_ns,

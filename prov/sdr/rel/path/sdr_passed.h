@@ -6,21 +6,22 @@
 #ifndef SDR_PASSED_H
 #define SDR_PASSED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* All zero: nothing was sent yet. */
 struct sdr_passed {
-	uint64_t sent_ns;  /* last transmission; 0: there was none */
 	uint64_t begun_ns; /* first one of the burst that leaves */
 	uint64_t begun;	   /* the count of bytes delivered from which on they are of that burst */
+	uint64_t bytes;	   /* of it that have left */
 };
 
 /*
- * Something is sent, with inflight bytes in front of it and delivered bytes delivered so far.
- * Behind a pause of that length a burst begins.
+ * bytes are sent, with inflight in front of them and delivered so far.  fresh: there was nothing to
+ * send in front of them.
  */
-void sdr_passed_sent(struct sdr_passed *p, uint64_t now, uint64_t delivered, uint64_t inflight,
-		     uint64_t pause_ns);
+void sdr_passed_sent(struct sdr_passed *p, uint64_t now, uint64_t bytes, uint64_t delivered,
+		     uint64_t inflight, bool fresh);
 /*
  * delivered bytes are, the newest of which left at tx_ns, and waited_ns longer than the path is
  * empty: bytes per second that have passed at least, pkt being one packet's; 0: it says nothing.
