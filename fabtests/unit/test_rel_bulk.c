@@ -319,28 +319,31 @@ static void bulk__of_a_fast_path(void **state)
 	static const struct {
 		uint64_t rtt, bps;
 		size_t len;
-		double loss; /* with it the next leaves as soon as one is there */
+		double loss;	 /* with it the next leaves as soon as one is there */
+		uint64_t jitter; /* ns */
 	} row[] = {
-		{ MS, 10, 1 << 18, 0 },
-		{ MS, 100, MIB, 0 },
-		{ 25 * MS, 10, 1 << 16, 0 },
-		{ 25 * MS, 10, MIB, 0 },
-		{ 25 * MS, 100, MIB, 0 },
-		{ 25 * MS, 100, 4 * MIB, 0 },
-		{ 100 * MS, 10, 1 << 18, 0 },
-		{ 100 * MS, 10, MIB, 1e-2 },
-		{ 100 * MS, 100, MIB, 0 },
-		{ 100 * MS, 100, 16 * MIB, 1e-3 },
+		{ MS, 10, 1 << 18, 0, 0 },
+		{ MS, 100, MIB, 0, 0 },
+		{ 25 * MS, 10, 1 << 16, 0, 0 },
+		{ 25 * MS, 10, MIB, 0, 0 },
+		{ 25 * MS, 100, MIB, 0, 0 },
+		{ 25 * MS, 100, 4 * MIB, 0, 0 },
+		{ 100 * MS, 10, 1 << 18, 0, 0 },
+		{ 100 * MS, 10, MIB, 1e-2, 0 },
+		{ 100 * MS, 100, MIB, 0, 0 },
+		{ 100 * MS, 100, 16 * MIB, 1e-3, 0 },
+		{ 100 * MS, 10, 16 * MIB, 1e-2, 50 * 1000 },
 		/* two and three packets */
-		{ MS, 10, 16384, 0 },
-		{ MS, 10, 24576, 0 },
+		{ MS, 10, 16384, 0, 0 },
+		{ MS, 10, 24576, 0, 0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		struct sdr_sim_link l = { .delay_ns = row[i].rtt / 2,
 					  .rate_bps = row[i].bps * BED_SEC,
-					  .loss = row[i].loss };
+					  .loss = row[i].loss,
+					  .jitter_ns = row[i].jitter };
 		uint64_t ideal = row[i].rtt + row[i].len * 8 / row[i].bps;
 		uint64_t t = one_at_a_time(&l, row[i].len, 0, 20, row[i].loss > 0 ? 0 : 20 * MS);
 
@@ -401,6 +404,9 @@ static void bulk__reordering_costs_what_packets_overtake_by(void **state)
 		{ 25 * MS, MIB, MS / 2, 0, 0, 1.05 },
 		{ 25 * MS, MIB, MS / 2, 0.01, 2, 1.05 },
 		{ 25 * MS, MIB, MS / 2, 0.01, 3, 1.05 },
+		/* a packet or two */
+		{ 10 * MS, 6000, MS / 5, 0, 0, 1.01 },
+		{ 10 * MS, 1 << 14, MS / 5, 0, 0, 1.03 },
 		{ MS / 5, MIB, MS / 2, 0, 0, 1.2 },
 		{ MS / 5, 4 * MIB, MS, 0, 0, 1.2 },
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /* Loss detection by time and order, see sdr_rack.h. */
+#include <math.h>
 #include "base/sdr_assert.h"
 #include "base/sdr_seq.h"
 #include "sdr_rack.h"
@@ -11,6 +12,8 @@
 #define REO_EXTENT_FADE 16u /* packets overtaken over which their mean is smoothed */
 #define REO_NOISE_FADE	64u /* deliveries */
 #define REO_APART	1.5 /* of that mean: little overtakes by more */
+#define REO_FEW		64u /* overtaken: fewer do not say by how much */
+#define REO_VAR		2.0 /* of the mean deviation of round trips: few packets are late by more */
 #define REO_FORGET_RTTS 64u
 #define REO_FORGET_NS	(1000 * 1000000ull) /* and this, on short paths */
 
@@ -53,6 +56,7 @@ void sdr_rack_overtaken(struct sdr_rack *r, uint64_t tx_ns, uint64_t now, uint64
 	/* With that much between their sendings they would have come in order. */
 	r->extent += r->overtaken++ ? (d - r->extent) / REO_EXTENT_FADE : d;
 	r->noise += d / REO_NOISE_FADE;
+	r->share += (1 - r->share) / REO_NOISE_FADE;
 }
 
 void sdr_rack_reordered(struct sdr_rack *r, uint64_t now)
@@ -64,13 +68,15 @@ void sdr_rack_reordered(struct sdr_rack *r, uint64_t now)
 
 uint64_t sdr_rack_apart(const struct sdr_rack *r, const struct sdr_rtt *rtt)
 {
-	uint64_t most = sdr_rtt_min(rtt) / 4;
+	double least = (double)sdr_rtt_min(rtt), apart = 0;
 
 	if (!r->reo_mult)
 		return 0;
-	if (r->overtaken && REO_APART * r->extent < (double)most)
-		return (uint64_t)(REO_APART * r->extent);
-	return most;
+	if (r->overtaken < REO_FEW)
+		apart = REO_VAR * (double)rtt->rttvar;
+	if (r->extent <= r->share * least)
+		apart = fmax(apart, REO_APART * r->extent);
+	return (uint64_t)fmin(apart, least / 4);
 }
 
 void sdr_rack_age(struct sdr_rack *r, const struct sdr_rtt *rtt, uint64_t now)
@@ -79,7 +85,7 @@ void sdr_rack_age(struct sdr_rack *r, const struct sdr_rtt *rtt, uint64_t now)
 	if (r->reo_mult && now - r->reo_seen > REO_FORGET_RTTS * rtt->srtt + REO_FORGET_NS) {
 		r->reo_mult = 0;
 		r->overtaken = 0;
-		r->noise = 0;
+		r->extent = r->noise = r->share = 0;
 	}
 }
 
@@ -87,6 +93,9 @@ void sdr_rack_delivered(struct sdr_rack *r, uint32_t seq, uint64_t tx_ns, uint64
 			uint64_t delay)
 {
 	r->noise -= r->noise / REO_NOISE_FADE;
+	/* what was sent apart from the one before could not overtake it */
+	if (tx_ns < r->ns + (uint64_t)r->extent)
+		r->share -= r->share / REO_NOISE_FADE;
 	if (sdr_seq_lt(r->seq, seq)) {
 		r->seq = seq;
 		r->ns = tx_ns;

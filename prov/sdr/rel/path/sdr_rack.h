@@ -25,6 +25,7 @@ struct sdr_rack {
 	uint64_t reo_grown, reo_seen; /* ns: when last grown, last evidence */
 	uint64_t overtaken;	      /* transmissions that were measured, and ... */
 	double extent;		      /* ... how much longer they took, a mean of late, ns */
+	double share;		      /* of those that something could overtake, 0..1 */
 	double noise;		      /* ns: the same as a mean of all that was delivered */
 	uint64_t timer;		      /* ns: when something may be lost that is not yet */
 	bool probed;		      /* losses found now were uncovered by a probe */
@@ -42,7 +43,10 @@ void sdr_rack_reordered(struct sdr_rack *r, uint64_t now);
  * and below: ns that the peer says it waited.
  */
 void sdr_rack_overtaken(struct sdr_rack *r, uint64_t tx_ns, uint64_t now, uint64_t delay);
-/* ns: little overtakes what was sent so much before it; 0 where nothing overtakes. */
+/*
+ * ns: little overtakes what was sent so much before it.  0 where nothing overtakes, or so seldom
+ * that a round trip now and then costs less than to wait each time.
+ */
 uint64_t sdr_rack_apart(const struct sdr_rack *r, const struct sdr_rtt *rtt);
 /* Forgets what was not seen for long. */
 void sdr_rack_age(struct sdr_rack *r, const struct sdr_rtt *rtt, uint64_t now);
