@@ -45,17 +45,22 @@ static enum sdr_blame_verdict round_of(struct sdr_blame *b, uint32_t pkts, uint3
 	return sdr_blame_round(b, &empty);
 }
 
-static uint32_t rain(struct sdr_blame *b, uint32_t pkts, double p)
+static uint32_t rain_on(struct sdr_blame *b, uint32_t pkts, double p, uint64_t queue)
 {
 	uint32_t i, k, n, all = 0;
 
 	for (i = 0; i < pkts; i += ACK) {
 		for (k = n = 0; k < ACK; k++)
 			n += draw() < p;
-		sdr_blame_acked(b, (uint64_t)(ACK - n) * MTU, (uint64_t)n * MTU, 0);
+		sdr_blame_acked(b, (uint64_t)(ACK - n) * MTU, (uint64_t)n * MTU, queue);
 		all += n;
 	}
 	return all;
+}
+
+static uint32_t rain(struct sdr_blame *b, uint32_t pkts, double p)
+{
+	return rain_on(b, pkts, p, 0);
 }
 
 static void blame__weather_becomes_the_expectation(void **state)
@@ -519,6 +524,30 @@ static void blame__a_test_waits_for_the_next_message(void **state)
 	assert_false(b.testing);
 }
 
+/* Weather asks when it is worse by chance; that it is less so after the cut answers nothing. */
+static void blame__what_was_asked_by_chance(void **state)
+{
+	static const struct sdr_blame_at some = { .mtu = MTU, .queue = TARGET, .target = TARGET };
+	enum sdr_blame_verdict v;
+	uint32_t i, k, ours = 0, weather = 0;
+	struct sdr_blame b;
+
+	(void)state;
+	for (i = 0; i < 400; i++) {
+		sdr_blame_init(&b);
+		v = SDR_BLAME_NONE;
+		for (k = 0; k < 60 && v != SDR_BLAME_OURS && v != SDR_BLAME_WEATHER; k++) {
+			rain_on(&b, b.testing ? 320 : 400, 0.01, TARGET);
+			v = sdr_blame_round(&b, &some);
+		}
+		ours += v == SDR_BLAME_OURS;
+		weather += v == SDR_BLAME_WEATHER;
+	}
+	assert_true(ours + weather > 200);
+	if (ours > (ours + weather) / 12)
+		fail_msg("%u ours, %u weather", ours, weather);
+}
+
 /* Weather beside queues that are now long, now short: next to nothing of it is ours. */
 static void blame__weather_beside_any_queue(void **state)
 {
@@ -597,6 +626,7 @@ int main(void)
 		cmocka_unit_test(blame__late_is_not_lost),
 		cmocka_unit_test(blame__reset_ends_a_test),
 		cmocka_unit_test(blame__a_test_waits_for_the_next_message),
+		cmocka_unit_test(blame__what_was_asked_by_chance),
 		cmocka_unit_test(blame__weather_beside_any_queue),
 		cmocka_unit_test(blame__never_more_than_was_lost),
 	};

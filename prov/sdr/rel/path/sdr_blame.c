@@ -7,7 +7,8 @@
  *                   queue well above the one that we keep: somebody overruns it (FULL)
  *   by experiment   more losses than the weather explains without such a queue: send less
  *                   (SUSPECT), and look at what was sent after that.  Losses that fell with our
- *                   rate are ours (OURS); if not, they are weather, and become what is expected.
+ *                   rate, by more than chance, are ours (OURS); if not, they are weather, and
+ *                   become what is expected.
  *                   Messages that are over in a round or two ask again with the next one; where
  *                   there is weather, which asks often by chance, they do not, as the answer costs
  *                   a message its time.
@@ -56,6 +57,7 @@
 #define SDR_BLAME_LONG 2.0
 /* of the excess: what is left after a cut that helped */
 #define SDR_BLAME_HELPED 0.4
+#define SDR_BLAME_FEWER	 2.0 /* deviations */
 #define SDR_BLAME_MAX	 0.12
 /* of packets: that meet a queue that few meet; of the target: steps in which that is followed */
 #define SDR_BLAME_FEW_MEET  (1.0 / 10)
@@ -248,6 +250,17 @@ static void blame_wet(struct sdr_blame *b, uint32_t mtu)
 	blame_ours(b, mtu, b->lost, fmax(ours, 0));
 }
 
+/*
+ * None, or fewer than by chance if the cut has changed nothing: of two counts the one that led to a
+ * question is the larger one by itself.
+ */
+static bool blame_fewer(const struct sdr_blame *b, uint32_t mtu)
+{
+	double as_many = b->asked * b->bytes / mtu;
+
+	return b->events < 1 || as_many - b->events >= SDR_BLAME_FEWER * sqrt(as_many + b->events);
+}
+
 /* What was sent after a cut has been decided. */
 static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, uint32_t mtu, double rate,
 					  double share)
@@ -255,7 +268,7 @@ static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, uint32_t mtu, dou
 	double lost = b->held + blame_beyond(b, mtu);
 	enum sdr_blame_verdict v;
 
-	if (rate - b->rate < SDR_BLAME_HELPED * b->excess) {
+	if (rate - b->rate < SDR_BLAME_HELPED * b->excess && blame_fewer(b, mtu)) {
 		blame_ours(b, mtu, lost, lost);
 		v = SDR_BLAME_OURS;
 	} else {
@@ -364,6 +377,7 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 			b->after = false;
 			b->rests = 0;
 			b->excess = more;
+			b->asked = rate;
 			b->held = blame_beyond(b, at->mtu);
 			v = SDR_BLAME_SUSPECT;
 		}

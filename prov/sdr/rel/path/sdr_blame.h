@@ -34,7 +34,8 @@ struct sdr_blame {
 	/* a test is on, and what is being decided was sent after the cut */
 	bool testing, after;
 	uint32_t rests; /* rounds for which the test has waited */
-	double excess;	/* events a packet that led to it */
+	double asked;	/* events a packet that led to it, ... */
+	double excess;	/* ... and of these, beyond the expected */
 	double held;	/* bytes lost that wait for its verdict */
 	double ours;	/* bytes lost that the last verdict put on us */
 	/* storms one after the other; share of bytes that the first of them lost */
