@@ -11,8 +11,8 @@
 
 /* All zero: nothing was sent yet. */
 struct sdr_passed {
-	uint64_t begun_ns; /* first one of the burst that leaves */
-	uint64_t begun;	   /* the count of bytes delivered from which on they are of that burst */
+	uint64_t begun_ns; /* when the burst that leaves began */
+	uint64_t begun;	   /* count of bytes delivered from which on they are of that burst */
 	uint64_t bytes;	   /* of it that have left */
 };
 
