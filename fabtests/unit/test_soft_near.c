@@ -229,6 +229,31 @@ static void near__full(void **state)
 	pair_close(&p);
 }
 
+/* The receiver has taken all there is, and may sleep on that descriptor. */
+static struct pollfd falls_asleep(struct pair *p)
+{
+	struct pollfd fd = { .fd = p->b->ops->fd(p->b), .events = POLLIN };
+
+	do {
+		while (p->b->ops->poll(p->b, p->ev, PAIR_EVS) > 0)
+			;
+	} while (p->b->ops->arm(p->b));
+	assert_int_equal(poll(&fd, 1, 0), 0);
+	return fd;
+}
+
+static void is_woken(struct pair *p, struct pollfd *fd)
+{
+	pair_post(p, pair_ctl(&p->ib.addr, "up", 2));
+	assert_int_equal(poll(fd, 1, WAIT), 1);
+}
+
+static void has_heard(struct pair *p)
+{
+	assert_int_equal(pair_wait(p->b, p->ev, 1), 1);
+	assert_int_equal(p->ev[0].kind, SDR_UC_EV_CTL);
+}
+
 static void near__wakes_a_sleeper(void **state)
 {
 	struct pair_opt opt = SHM;
@@ -239,18 +264,10 @@ static void near__wakes_a_sleeper(void **state)
 	(void)state;
 	pair_open(&p, &opt);
 	meet(&p);
-	fd = (struct pollfd){ .fd = p.b->ops->fd(p.b), .events = POLLIN };
 	for (i = 0; i < 20; i++) {
-		while (p.b->ops->poll(p.b, p.ev, PAIR_EVS) > 0)
-			;
-		while (p.b->ops->arm(p.b))
-			while (p.b->ops->poll(p.b, p.ev, PAIR_EVS) > 0)
-				;
-		assert_int_equal(poll(&fd, 1, 0), 0);
-		pair_post(&p, pair_ctl(&p.ib.addr, "up", 2));
-		assert_int_equal(poll(&fd, 1, WAIT), 1);
-		assert_int_equal(pair_wait(p.b, p.ev, 1), 1);
-		assert_int_equal(p.ev[0].kind, SDR_UC_EV_CTL);
+		fd = falls_asleep(&p);
+		is_woken(&p, &fd);
+		has_heard(&p);
 	}
 	/* one that has something is not put to sleep */
 	pair_post(&p, pair_ctl(&p.ib.addr, "up", 2));
@@ -269,20 +286,14 @@ static void near__wakes_a_sleeper_though_another_polled(void **state)
 	(void)state;
 	pair_open(&p, &opt);
 	meet(&p);
-	fd = (struct pollfd){ .fd = p.b->ops->fd(p.b), .events = POLLIN };
 	for (i = 0; i < 20; i++) {
-		do {
-			while (p.b->ops->poll(p.b, p.ev, PAIR_EVS) > 0)
-				;
-		} while (p.b->ops->arm(p.b));
+		fd = falls_asleep(&p);
 		assert_int_equal(p.b->ops->poll(p.b, p.ev, PAIR_EVS), 0);
 		assert_false(p.b->ops->rearm(p.b));
-		pair_post(&p, pair_ctl(&p.ib.addr, "up", 2));
-		assert_int_equal(poll(&fd, 1, WAIT), 1);
+		is_woken(&p, &fd);
 		/* and says when there is something to wake it for */
 		assert_true(p.b->ops->rearm(p.b));
-		assert_int_equal(pair_wait(p.b, p.ev, 1), 1);
-		assert_int_equal(p.ev[0].kind, SDR_UC_EV_CTL);
+		has_heard(&p);
 	}
 	pair_close(&p);
 }
