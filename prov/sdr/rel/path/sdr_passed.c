@@ -27,6 +27,7 @@
 void sdr_passed_sent(struct sdr_passed *p, uint64_t now, uint64_t bytes, uint64_t delivered,
 		     uint64_t inflight, bool fresh)
 {
+	SDR_ASSERT(now >= p->begun_ns);
 	if (!inflight || (fresh && inflight <= p->bytes / SDR_PASSED_REST)) {
 		p->begun_ns = now;
 		p->begun = delivered + inflight;
@@ -38,6 +39,7 @@ void sdr_passed_sent(struct sdr_passed *p, uint64_t now, uint64_t bytes, uint64_
 uint64_t sdr_passed_acked(const struct sdr_passed *p, uint64_t tx_ns, uint64_t waited_ns,
 			  uint64_t delivered, uint32_t pkt)
 {
+	SDR_ASSERT(pkt);
 	if (tx_ns < p->begun_ns || delivered <= p->begun + pkt)
 		return 0;
 	return (uint64_t)((double)(delivered - p->begun - pkt) * SDR_PASSED_NS_PER_S /

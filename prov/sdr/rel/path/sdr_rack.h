@@ -25,8 +25,8 @@ struct sdr_rack {
 	uint64_t reo_grown, reo_seen; /* ns: when last grown, last evidence */
 	uint64_t overtaken;	      /* transmissions that were measured, and ... */
 	double extent;		      /* ... how much longer they took, a mean of late, ns */
-	double share;		      /* of those that something could overtake, 0..1 */
 	double noise;		      /* ns: the same as a mean of all that was delivered */
+	double share;		      /* of those that could be, so many are; 0..1 */
 	uint64_t timer;		      /* ns: when something may be lost that is not yet */
 	bool probed;		      /* losses found now were uncovered by a probe */
 	/* losses were seen in either direction: protect what is worth a round trip */
