@@ -22,7 +22,9 @@
 #define RUN    40u /* packets of a descriptor: three trains */
 #define PKTS   (2 * RUN)
 #define LEN    (PKTS * MTU)
-#define TRAIN  15u /* packets, at most */
+#define TRAIN  15u   /* packets, at most */
+#define SMALL  1024u /* bytes of the longest packets that are copied, headers and all, */
+#define FULL   61u   /* and how many a train has of them */
 #define ROUNDS 60u
 #define TRIES  20000u
 
@@ -70,9 +72,9 @@ const struct soft_sends soft_sends = { .refuses = script_refuses, .swallows = sc
 /* ---- the world ------------------------------------------------------------------------------- */
 
 static uint8_t src[LEN], dst[LEN];
-static uint32_t placed;	   /* packets, by whoever */
-static uint32_t distinct;  /* those of them that had not come before */
-static uint8_t have[PKTS]; /* by packet */
+static uint32_t placed;		  /* packets, by whoever */
+static uint32_t distinct;	  /* those of them that had not come before */
+static uint8_t have[LEN / SMALL]; /* by packet */
 
 static bool crew_room(void *user, uint32_t worker)
 {
@@ -103,23 +105,29 @@ static uint32_t arrived(void)
 	return __atomic_load_n(&placed, __ATOMIC_ACQUIRE);
 }
 
-static bool complete(void)
+static bool complete(uint32_t pkts)
 {
-	return __atomic_load_n(&distinct, __ATOMIC_ACQUIRE) == PKTS;
+	return __atomic_load_n(&distinct, __ATOMIC_ACQUIRE) == pkts;
 }
 
-static void world_open(struct pair *p, const char *name, uint8_t workers, uint8_t channels)
+static void world_open_mtu(struct pair *p, const char *name, uint8_t workers, uint8_t channels,
+			   uint32_t mtu)
 {
 	memset(&script, 0, sizeof(script));
 	script.owner = pthread_self();
 	fill(src, LEN, 7);
 	pair_open(p, &(struct pair_opt){ .name = name,
-					 .mtu = MTU,
+					 .mtu = mtu,
 					 .msg = LEN,
 					 .channels = channels,
 					 .off = SDR_SOFT_NO_SPARE,
 					 .workers = workers,
 					 .crew = &crew });
+}
+
+static void world_open(struct pair *p, const char *name, uint8_t workers, uint8_t channels)
+{
+	world_open_mtu(p, name, workers, channels, MTU);
 }
 
 static void look(struct pair *p)
@@ -179,18 +187,23 @@ static void expect(struct pair *p, uint32_t use)
 }
 
 /* All of it has come, some of it twice perhaps; the buffer is the test's again. */
-static void take(struct pair *p)
+static void take_some(struct pair *p, uint32_t pkts, size_t len)
 {
 	uint32_t tries;
 
-	for (tries = 0; !complete(); tries++) {
+	for (tries = 0; !complete(pkts); tries++) {
 		assert_true(tries < TRIES);
 		poll(NULL, 0, tries > 100);
 		look(p);
 	}
 	look(p);
 	p->b->ops->slot_unbind(p->qb, 1);
-	assert_memory_equal(dst, src, LEN);
+	assert_memory_equal(dst, src, len);
+}
+
+static void take(struct pair *p)
+{
+	take_some(p, PKTS, LEN);
 }
 
 static struct sdr_soft_stats soft_stats(struct sdr_uc *uc)
@@ -269,6 +282,33 @@ static void share__in_memory(void **state)
 	(void)state;
 	whole("mem", 1, 1);
 	whole("mem", 4, 2);
+}
+
+/* Shares that fill all the room that a batch has for packets; then one that is not shared. */
+static void share__of_full_trains(void **state)
+{
+	struct sdr_uc_tx v[3];
+	uint32_t use, first, n = 0;
+	struct pair p;
+	int i;
+
+	(void)state;
+	world_open_mtu(&p, NULL, 1, 1, SMALL);
+	for (use = 0; n < ROUNDS / WORK; use++) {
+		assert_true(use < TRIES);
+		expect(&p, use);
+		for (i = 0, first = 0; i < 3; i++, first += 2 * FULL) {
+			v[i] = pair_write(&p, 1, use % 4, src, first,
+					  (i < 2 ? 2 * FULL : 1) * SMALL);
+			v[i].flags = i < 2 ? SDR_UC_F_SPREAD : 0;
+			v[i].w.epoch = use / 4;
+		}
+		assert_int_equal(p.a->ops->post(p.a, v, 3), 3);
+		take_some(&p, 4 * FULL + 1, (4 * FULL + 1) * SMALL);
+		n += soft_stats(p.a).tx_shared > 0;
+	}
+	assert_int_equal(pair_stats(p.a).pkts_tx, (uint64_t)use * (4 * FULL + 1));
+	pair_close(&p);
 }
 
 /* What the kernel does not take from a worker its owner sends, once; nothing is lost. */
@@ -428,6 +468,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(share__whole_messages),
 		cmocka_unit_test(share__in_memory),
+		cmocka_unit_test(share__of_full_trains),
 		cmocka_unit_test(share__refused_to_a_worker),
 		cmocka_unit_test(share__full),
 		cmocka_unit_test(share__denied),

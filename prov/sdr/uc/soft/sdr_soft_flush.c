@@ -77,14 +77,6 @@ static void sdr_soft_sent(struct sdr_soft *s, uint32_t i, uint32_t n)
 	}
 }
 
-static void sdr_soft_batch_reset(struct sdr_soft_tx *tx)
-{
-	tx->nmsg = 0;
-	tx->niov = 0;
-	tx->arena_len = 0;
-	tx->bytes = 0;
-}
-
 /*
  * Message i is longer than its route carries.  True: QPs that it is of have a lower limit now, and
  * it can be built anew.

@@ -60,6 +60,20 @@ static inline uint8_t *sdr_soft_arena(struct sdr_soft_tx *tx)
 	return tx->arena + tx->arena_len;
 }
 
+/* All that was built has left, or is given up: there is room again. */
+static inline void sdr_soft_batch_reset(struct sdr_soft_tx *tx)
+{
+	tx->nmsg = 0;
+	tx->niov = 0;
+	tx->arena_len = 0;
+	tx->bytes = 0;
+}
+
+static inline bool sdr_soft_batch_is_empty(const struct sdr_soft_tx *tx)
+{
+	return !tx->nmsg && !tx->niov && !tx->arena_len && !tx->bytes;
+}
+
 static inline void sdr_soft_msg_add(struct sdr_soft_msg *m, uint32_t wire)
 {
 	SDR_ASSERT(!m->nseg || (wire <= m->seg && m->nseg < SDR_SOFT_GSO_SEGS));

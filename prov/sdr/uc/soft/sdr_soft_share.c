@@ -114,8 +114,8 @@ static void sdr_soft_share_build(const struct sdr_soft *s, struct sdr_soft_tx *t
 	struct sdr_soft_head head;
 	uint32_t k;
 
+	SDR_ASSERT(sdr_soft_batch_is_empty(tx));
 	memset(m, 0, sizeof(*m));
-	tx->niov = tx->arena_len = 0;
 	m->ect = sdr_soft_tx_ect(s, t);
 	mh->msg_name = &h->to->sa;
 	mh->msg_namelen = h->to->len;
@@ -138,18 +138,23 @@ static void sdr_soft_share_build(const struct sdr_soft *s, struct sdr_soft_tx *t
 	sdr_soft_train_end(tx, 0);
 }
 
-/* 0, or what the kernel said. */
+/* 0, or what the kernel said.  tx is empty before and after: the owner's is that of its posts. */
 static int sdr_soft_share_send(const struct sdr_soft *s, struct sdr_soft_tx *tx, int fd,
 			       const struct sdr_soft_share *h, struct sdr_uc_stats *st)
 {
+	int err;
+
 	sdr_soft_share_build(s, tx, h);
-	while (s->net->send(fd, &tx->hdr[0], 1) < 0)
-		if (errno != EINTR)
-			return errno;
-	st->sys_tx++;
-	st->pkts_tx += h->npkts;
-	st->bytes_tx += tx->msg[0].payload;
-	return 0;
+	do
+		err = s->net->send(fd, &tx->hdr[0], 1) < 0 ? errno : 0;
+	while (err == EINTR);
+	if (!err) {
+		st->sys_tx++;
+		st->pkts_tx += h->npkts;
+		st->bytes_tx += tx->msg[0].payload;
+	}
+	sdr_soft_batch_reset(tx);
+	return err;
 }
 
 bool sdr_soft_share_waits(const struct sdr_soft_worker *w)

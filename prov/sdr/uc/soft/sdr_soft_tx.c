@@ -300,6 +300,7 @@ int sdr_soft_post_own(struct sdr_soft *s, struct sdr_uc_tx *v, int n)
 	struct sdr_soft_cur c = { .v = v };
 	bool full = false, whole;
 
+	SDR_ASSERT(sdr_soft_batch_is_empty(&s->tx)); /* then there is room for any packet */
 	s->tx.single = 0;
 	for (;;) {
 		while (c.d < n) {
