@@ -159,8 +159,10 @@ static bool bed_lend(void *user, struct sdr_job *job)
 
 static bool bed_reclaim(void *user, struct sdr_job *job)
 {
-	sim_ep_reclaim(((struct bed_node *)user)->ep, job);
-	return true;
+	struct bed_node *nd = user;
+
+	sim_ep_reclaim(nd->ep, job);
+	return !nd->bed->child;
 }
 
 static void bed_wake(void *user)

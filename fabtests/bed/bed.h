@@ -113,6 +113,7 @@ struct bed {
 	void (*astray)(struct bed *b, const struct sdr_sim_packet *p);
 	/* what endpoints lend to threads is done after so long, ns; 0: they do it themselves */
 	uint64_t job_ns;
+	bool child; /* of a process that had these threads: what they did is not to be relied on */
 	void *user;
 	bool verbose;
 };

@@ -172,6 +172,33 @@ static void decode__no_thread_comes(void **state)
 	lab_close(l);
 }
 
+/* A child that has seen that a thread of its parent was done, and not all that it wrote. */
+static void decode__done_and_not_there(void **state)
+{
+	struct lab *l = lab_slow(30 * MS, 1);
+	struct bed *b = l->b;
+	uint8_t *p = bed_buf(b, MIB, 0), *before = bed_buf(b, MIB, 0);
+	struct bed_op *r = bed_recv(b, 1, p, MIB);
+	struct bed_op *s = bed_send(b, 0, 1, bed_buf(b, MIB, 5), MIB, 0);
+	struct sdr_job *job;
+
+	(void)state;
+	until_lent(l, 1);
+	memcpy(before, p, MIB);
+	job = b->node[1].ep->lent[0].job;
+	job->run(job);
+	assert_true(bed_same(p, MIB, 5));
+	memcpy(p, before, MIB);
+	b->child = true;
+	bed_wait(b, r, BED_SEC);
+	bed_wait(b, s, BED_SEC);
+	bed_assert_ok(r);
+	bed_assert_ok(s);
+	assert_true(bed_same(p, MIB, 5));
+	assert_int_equal(room(l)->nlent_back, 1);
+	lab_close(l);
+}
+
 static void decode__several_at_a_time(void **state)
 {
 	struct lab *l = lab_slow(JOB, 1);
@@ -292,6 +319,7 @@ int main(void)
 		cmocka_unit_test(decode__late_packets_are_not_written),
 		cmocka_unit_test(decode__longer_than_the_sender_waits),
 		cmocka_unit_test(decode__no_thread_comes),
+		cmocka_unit_test(decode__done_and_not_there),
 		cmocka_unit_test(decode__several_at_a_time),
 		cmocka_unit_test(decode__receiver_closes),
 		cmocka_unit_test(decode__sender_dies),

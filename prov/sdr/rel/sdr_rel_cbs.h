@@ -100,7 +100,8 @@ struct sdr_rel_cbs {
 	 * Both or neither; they may take a lock, but not the endpoint's.  work: other threads may
 	 * call job->run from now on, until reclaim has returned; false: none will, and there is no
 	 * reclaim.  reclaim waits for those who are in it; false: there is nothing to wait for, but
-	 * pieces that were begun may never be finished (a child process).
+	 * pieces that were begun may never be finished, and of those that were said to be done what
+	 * they wrote may be missing (a child process).
 	 */
 	bool (*lend)(void *user, struct sdr_job *job);
 	bool (*reclaim)(void *user, struct sdr_job *job);
