@@ -172,6 +172,11 @@ int sdr_code_decode_begin(const struct sdr_code *g, const struct sdr_fec *f,
 			  struct sdr_code_scratch *w, const uint64_t *data, const uint64_t *parity,
 			  bool apart);
 uint64_t sdr_code_decode_work(const struct sdr_code *g, const struct sdr_code_scratch *w);
+/*
+ * In a process that has w as a thread of another had left it in the middle of a step (fork): what
+ * that has kept in w is not relied on.  Goes on with zeros in at.
+ */
+void sdr_code_decode_again(struct sdr_code_scratch *w);
 struct sdr_code_at { /* how far it is; zeros at first */
 	uint32_t i, row;
 };

@@ -224,6 +224,12 @@ int sdr_code_decode_begin(const struct sdr_code *g, const struct sdr_fec *f,
 	return ret < 0 ? ret : plan_ready(w, f);
 }
 
+void sdr_code_decode_again(struct sdr_code_scratch *w)
+{
+	SDR_ASSERT(w->plan);
+	sdr_fec_plan_forget(w->plan);
+}
+
 uint64_t sdr_code_decode_work(const struct sdr_code *g, const struct sdr_code_scratch *w)
 {
 	uint64_t sum = 0;

@@ -55,6 +55,8 @@ struct sdr_fec_plan;
 /* -ENOMEM; room for any pattern */
 int sdr_fec_plan_create(const struct sdr_fec *f, struct sdr_fec_plan **out);
 void sdr_fec_plan_destroy(struct sdr_fec_plan *p);
+/* No pattern is set. */
+void sdr_fec_plan_forget(struct sdr_fec_plan *p);
 /*
  * k' <= k symbols, n of them missing (ascending positions), n parity rows present (ascending).  n
  * <= rows. Setting the pattern that is set already costs a comparison.

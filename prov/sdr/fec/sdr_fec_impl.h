@@ -51,6 +51,12 @@ struct sdr_fec {
 	uint8_t coef[]; /* rows * k */
 };
 
+struct sdr_fec_plan {
+	uint32_t k, n; /* of the pattern that is set; k 0: none */
+	uint8_t missing[SDR_FEC_SYMS_MAX], rows[SDR_FEC_SYMS_MAX];
+	uint8_t coef[]; /* n * (k + n): of the data, then of the parity rows */
+};
+
 /*
  * The inputs are there (no NULL) and ns > 0; output i of input j has the coefficient coef[i *
  * stride + col[j]].

@@ -28,12 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sdr_fec_plan {
-	uint32_t k, n; /* of the pattern that is set */
-	uint8_t missing[SDR_FEC_SYMS_MAX], rows[SDR_FEC_SYMS_MAX];
-	uint8_t coef[]; /* n * (k + n): of the data, then of the parity rows */
-};
-
 int sdr_fec_plan_create(const struct sdr_fec *f, struct sdr_fec_plan **out)
 {
 	size_t n = f->k < f->rows ? f->k : f->rows;
@@ -49,6 +43,11 @@ int sdr_fec_plan_create(const struct sdr_fec *f, struct sdr_fec_plan **out)
 void sdr_fec_plan_destroy(struct sdr_fec_plan *p)
 {
 	free(p);
+}
+
+void sdr_fec_plan_forget(struct sdr_fec_plan *p)
+{
+	p->k = p->n = 0;
 }
 
 /* Sum of the logarithms of z + v[i], modulo the order; the term that is 0 is left out. */

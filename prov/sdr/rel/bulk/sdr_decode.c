@@ -20,8 +20,8 @@
  * The owner depends on no thread: when no step of any of its jobs was done for
  * SDR_DECODE_PATIENCE_NS it takes them back and does them itself, again if need be, as the same
  * bytes come out.  So does a forked child, in which the threads of the parent do not exist; also
- * what they said was done: fork copies one page after the other, and a thread that writes meanwhile
- * may have its last word copied, and not the bytes that it is about.
+ * what they said was done: fork copies one page after the other, and of a thread that writes
+ * meanwhile it may copy the last word, and not the bytes that it is about.
  *
  * Not here: whether the path is long enough for a thread to be worth it (sdr_code_rx.c).
  *
@@ -145,7 +145,10 @@ bool sdr_decode_over(struct sdr_decode *d)
 	if (!done && d->rel->now < b->decode_ns + SDR_DECODE_PATIENCE_NS)
 		return false;
 	atomic_store_explicit(&d->stop, true, memory_order_relaxed);
-	done &= d->rel->cbs->reclaim(d->rel->user, &d->job);
+	if (!d->rel->cbs->reclaim(d->rel->user, &d->job)) {
+		done = false;
+		sdr_code_decode_again(&d->w);
+	}
 	while (!done && decode_step(d, &at))
 		;
 	b->nlent_back += !done;
