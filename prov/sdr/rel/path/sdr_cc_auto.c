@@ -47,9 +47,12 @@
 #include "rel/path/sdr_cc_auto.h"
 #include "rel/path/sdr_cc_ops.h"
 
-#define SDR_AUTO_ROUND_NS	50000u /* a round lasts at least that: shorter ones are a host's */
-#define SDR_AUTO_GAIN		1.05   /* pacing above what the window makes: the window rules */
-#define SDR_AUTO_SETTLE		2u     /* rounds after START in which it is still answered */
+#define SDR_AUTO_ROUND_NS 50000u /* a round lasts at least that: shorter ones are a host's */
+#define SDR_AUTO_GAIN	  1.05	 /* pacing above what the window makes: the window rules */
+#define SDR_AUTO_SETTLE	  2u	 /* rounds after START in which it is still answered */
+/* ns: no queue of a switch makes a near path look so far; there the window does not grow in ... */
+#define SDR_AUTO_NO_SWITCH_NS	10000000u
+#define SDR_AUTO_FROZEN_START	1u /* ... rounds behind START */
 #define SDR_AUTO_DRAIN_WIN	0.5
 #define SDR_AUTO_NEAR_DRAIN_WIN 0.25 /* for as long as the queue is, too */
 #define SDR_AUTO_HOLD_WIN	1.3
@@ -143,6 +146,9 @@ static void auto_started(struct sdr_cc *cc, uint64_t now)
 	a->settled = a->rounds + SDR_AUTO_SETTLE;
 	sdr_blame_reset(&a->blame);
 	sdr_auto_drain_wait(cc, now, SDR_AUTO_DRAIN_FIRST);
+	/* nobody has emptied a queue that others would fill */
+	if (a->queue.base >= SDR_AUTO_NO_SWITCH_NS)
+		a->frozen = SDR_AUTO_FROZEN_START;
 }
 
 static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)
