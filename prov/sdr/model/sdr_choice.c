@@ -18,6 +18,10 @@
  *            of parity where one would not do), and k + m <= SDR_CHOICE_SYMS, for which k is halved
  *            if overhead is no obstacle.
  *
+ *
+ * cover and m are found for 50, and for 10 as well: what takes less time, with a round trip for
+ * each failure, is taken.  Over a slow path a row of parity takes longer than what it saves.
+ *
  * Failure probabilities are sums over codewords, from above.  Pure: no clock, no allocation, no
  * locks.
  */
@@ -25,22 +29,24 @@
 #include "base/sdr_assert.h"
 #include "sdr_choice_table.h"
 
-/* how much surer than the objective parity is made: the mean must not suffer */
-#define SDR_CHOICE_SPARE     50.0
-#define SDR_CHOICE_SEEN	     10.0 /* how much surer no parity must be once a loss was seen */
-#define SDR_CHOICE_RTTS_MIN  2.2
-#define SDR_CHOICE_RTTS_MAX  6.0
-#define SDR_CHOICE_K_MIN     8u	  /* k is not halved below */
-#define SDR_CHOICE_HOPE	     0.5  /* parity that fails more often is not sent */
-#define SDR_CHOICE_LOSS_MAX  0.9  /* repairs are not made for more loss */
-#define SDR_CHOICE_BURST_MAX 3u	  /* and deficit: at most so many packets for bursts */
-#define SDR_CHOICE_CERTAIN   1e60 /* packets seen, as good as infinitely many */
+/* how much surer than the objective parity is made: the mean must not suffer ... */
+#define SDR_CHOICE_SPARE      50.0
+#define SDR_CHOICE_SPARE_LESS 10.0 /* ... by parity, either */
+#define SDR_CHOICE_SEEN	      10.0 /* how much surer no parity must be once a loss was seen */
+#define SDR_CHOICE_RTTS_MIN   2.2
+#define SDR_CHOICE_RTTS_MAX   6.0
+#define SDR_CHOICE_K_MIN      8u   /* k is not halved below */
+#define SDR_CHOICE_HOPE	      0.5  /* parity that fails more often is not sent */
+#define SDR_CHOICE_LOSS_MAX   0.9  /* repairs are not made for more loss */
+#define SDR_CHOICE_BURST_MAX  3u   /* and deficit: at most so many packets for bursts */
+#define SDR_CHOICE_CERTAIN    1e60 /* packets seen, as good as infinitely many */
 
 struct sdr_choice_path {
 	double loss;  /* upper bound */
 	double burst; /* mean packets */
 	double rate;  /* packets a ns; 0: unlimited */
 	double quant; /* 1 - q */
+	double eps;   /* and of all parity, to fail */
 	double any;   /* probability of a loss in the covered packets */
 };
 
@@ -72,7 +78,7 @@ static uint64_t sdr_choice_cover(const struct sdr_choice_in *in, const struct sd
 
 	if (p->rate <= 0)
 		return in->npkts;
-	r = log(p->quant / SDR_CHOICE_SPARE / fmax(w, 1)) / log(fmin(p->loss, 0.99));
+	r = log(p->eps / fmax(w, 1)) / log(fmin(p->loss, 0.99));
 	r = fmin(fmax(r, SDR_CHOICE_RTTS_MIN), SDR_CHOICE_RTTS_MAX);
 	n = ceil(r * w);
 	if (n >= (double)in->npkts)
@@ -109,7 +115,7 @@ static uint32_t sdr_choice_need(const struct sdr_choice_in *in, const struct sdr
 	uint32_t m = 0, i;
 
 	if (in->objective != SDR_OBJECTIVE_MEAN || p->rate <= 0)
-		return rows[sdr_choice_rows_eps(p->quant / SDR_CHOICE_SPARE / n)];
+		return rows[sdr_choice_rows_eps(p->eps / n)];
 	for (i = 1; i < SDR_ROWS_EPS && rows[i] != SDR_ROWS_NONE; i++) {
 		cost = rows[i] * n / p->rate + fmin(n * ldexp(1, -(int)i), 1) * (double)in->rtt_ns;
 		if (cost < best) {
@@ -196,7 +202,9 @@ static void sdr_choice_parity(struct sdr_choice_table *t, const struct sdr_choic
 	out->fail = 1 - (1 - out->fail) * (1 - early);
 }
 
-void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, struct sdr_choice *out)
+/* So much surer than the objective. */
+static void sdr_choice_spare(struct sdr_choice_table *t, const struct sdr_choice_in *in,
+			     double spare, struct sdr_choice *out)
 {
 	struct sdr_choice_path p = {
 		.loss = in->loss->upper,
@@ -204,6 +212,7 @@ void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, stru
 		.quant = sdr_choice_quantile(in->objective),
 	};
 
+	p.eps = p.quant / spare;
 	if (in->pkts_ns > 0 && isfinite(in->pkts_ns))
 		p.rate = in->pkts_ns;
 	out->cover = sdr_choice_cover(in, &p);
@@ -215,6 +224,26 @@ void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, stru
 	else
 		sdr_choice_parity(t, in, &p, out);
 	SDR_ASSERT(out->cover <= in->npkts && out->k + out->m <= SDR_ROWS_SYMS);
+}
+
+/* Expected time that parity takes and that its failure costs, ns. */
+static double sdr_choice_costs(const struct sdr_choice_in *in, const struct sdr_choice *o)
+{
+	double words = ceil((double)o->cover / o->k);
+
+	return words * o->m / in->pkts_ns + o->fail * (double)in->rtt_ns;
+}
+
+void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, struct sdr_choice *out)
+{
+	struct sdr_choice less;
+
+	sdr_choice_spare(t, in, SDR_CHOICE_SPARE, out);
+	if (!out->m || !(in->pkts_ns > 0) || in->objective == SDR_OBJECTIVE_MEAN)
+		return;
+	sdr_choice_spare(t, in, SDR_CHOICE_SPARE_LESS, &less);
+	if (less.m && sdr_choice_costs(in, &less) < sdr_choice_costs(in, out))
+		*out = less;
 }
 
 uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_loss *loss,

@@ -6,9 +6,10 @@
  * Packets that leave earlier than some round trips before the end are repaired by selective repeat
  * in time; only those behind need parity.  There, codewords of k packets (one symbol each, spread
  * as far apart as possible) get the smallest m with which the whole transfer needs no further round
- * trip but with probability (1 - q) / 50 (q the objective's quantile; for the mean: with which the
- * expected time is smallest), within max_overhead.  If that does not allow as much, what it allows
- * is sent; parity that would fail more often than not is not sent at all.
+ * trip but with probability (1 - q) / 50, or / 10 where that takes less time (q the objective's
+ * quantile; for the mean: with which the expected time is smallest), within max_overhead.  If that
+ * does not allow as much, what it allows is sent; parity that would fail more often than not is not
+ * sent at all.
  *
  * rel/ makes a choice for each transfer with what it has learned about the path
  * (sdr_loss_est_known), the model's hybrid scheme with a loss that is given (sdr_choice_loss_of):
