@@ -43,6 +43,11 @@ void sdr_auto_blame(struct sdr_cc *cc, uint64_t now, uint64_t target)
 		a->bound_at = now;
 		a->win *= SDR_AUTO_FULL;
 		break;
+	case SDR_BLAME_NOT_OURS:
+		if (a->bound < HUGE_VAL)
+			a->win = fmax(a->win, a->bound / SDR_AUTO_BOUND);
+		a->bound = HUGE_VAL;
+		break;
 	case SDR_BLAME_FULL:
 		a->before = 0;
 		a->win *= SDR_AUTO_FULL;

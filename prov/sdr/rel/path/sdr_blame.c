@@ -8,7 +8,8 @@
  *   by experiment   more losses than the weather explains without such a queue: send less
  *                   (SUSPECT), and look at what was sent after that.  Losses that fell with our
  *                   rate, by more than chance, are ours (OURS); if not, they are weather, and
- *                   become what is expected.
+ *                   become what is expected.  They are, too, if there are as many again in
+ *                   the rounds behind that (NOT_OURS): that they had gone was chance.
  *                   Messages that are over in a round or two ask again with the next one; where
  *                   there is weather, which asks often by chance, they do not, as the answer costs
  *                   a message its time.
@@ -71,6 +72,9 @@
 #define SDR_BLAME_TOLD	     64.0
 #define SDR_BLAME_TOLD_LEAST 8.0
 #define SDR_BLAME_TOLD_OURS  0.8
+/* rounds after such a verdict in which so many events and a harmful share of losses undo it */
+#define SDR_BLAME_WATCH	       5u
+#define SDR_BLAME_WATCH_EVENTS 6.0
 /* rounds that a test waits for one that is full, where weather loses no more events a packet */
 #define SDR_BLAME_RESTS	     8u
 #define SDR_BLAME_RESTS_RATE 5e-4
@@ -114,6 +118,7 @@ static void blame_next(struct sdr_blame *b)
 void sdr_blame_reset(struct sdr_blame *b)
 {
 	b->testing = false;
+	b->watch = 0;
 	b->held = 0;
 	blame_next(b);
 }
@@ -138,6 +143,11 @@ void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_
 	b->bytes += (double)bytes + (double)lost;
 	b->lost += (double)lost;
 	b->events += lost ? 1 : 0;
+	if (b->watch) {
+		b->watch_bytes += (double)bytes + (double)lost;
+		b->watch_lost += (double)lost;
+		b->watch_events += lost ? 1 : 0;
+	}
 	/* that left in front of it or behind it */
 	near = (double)(queue > b->last ? queue : b->last);
 	if (queue && near > fmax(SDR_BLAME_OVER * b->high, (double)b->target)) {
@@ -270,6 +280,8 @@ static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, uint32_t mtu, dou
 
 	if (rate - b->rate < SDR_BLAME_HELPED * b->excess && blame_fewer(b, mtu)) {
 		blame_ours(b, mtu, lost, lost);
+		b->watch = SDR_BLAME_WATCH;
+		b->watch_bytes = b->watch_events = b->watch_lost = 0;
 		v = SDR_BLAME_OURS;
 	} else {
 		b->rate = fmin(fmax(b->rate, rate), 1);
@@ -334,6 +346,22 @@ static void blame_count(struct sdr_blame *b)
 		b->rate = b->share = 0;
 }
 
+/* The window is far below that at which there were losses, and there are some again. */
+static bool blame_watched(struct sdr_blame *b, uint32_t mtu)
+{
+	double share = b->watch_lost / fmax(b->watch_bytes, 1);
+
+	if (!b->watch)
+		return false;
+	b->watch--;
+	if (b->watch_events < SDR_BLAME_WATCH_EVENTS || share <= SDR_BLAME_SHARE)
+		return false;
+	b->watch = 0;
+	b->rate = fmin(fmax(b->rate, b->watch_events * mtu / b->watch_bytes), 1);
+	b->share = fmax(b->share, share);
+	return true;
+}
+
 static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_blame_at *at)
 {
 	double n = b->bytes / at->mtu, target = (double)at->target, rate, share, more, step, limit;
@@ -345,6 +373,11 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 	b->target = at->target;
 	if (sdr_blame_storms(b, at->mtu))
 		return blame_storm(b, at, fmin(b->events / n, 1), b->lost / b->bytes);
+	if ((double)at->queue < SDR_BLAME_LONG * target && blame_watched(b, at->mtu)) {
+		blame_tell(b, at->mtu, b->lost, 0);
+		blame_next(b);
+		return SDR_BLAME_NOT_OURS;
+	}
 	if (n < SDR_BLAME_PKTS && b->lost < SDR_BLAME_LOST * at->mtu &&
 	    b->events < SDR_BLAME_EVENTS)
 		return v;

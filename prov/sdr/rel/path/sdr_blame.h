@@ -8,13 +8,14 @@
 #include <stdint.h>
 
 enum sdr_blame_verdict {
-	SDR_BLAME_NONE,	   /* nothing that the weather does not explain, or too little to say */
-	SDR_BLAME_SUSPECT, /* more than that: send less, and see */
-	SDR_BLAME_WEATHER, /* it did not help: not ours */
-	SDR_BLAME_OURS,	   /* it helped */
-	SDR_BLAME_FULL,	   /* more than the weather explains, beside a long queue: ours */
-	SDR_BLAME_STORM,   /* more than any weather: ours, and everybody's */
-	SDR_BLAME_FOUL,	   /* SDR_BLAME_STORMS of these did not help: weather after all */
+	SDR_BLAME_NONE,	    /* nothing that the weather does not explain, or too little to say */
+	SDR_BLAME_SUSPECT,  /* more than that: send less, and see */
+	SDR_BLAME_WEATHER,  /* it did not help: not ours */
+	SDR_BLAME_OURS,	    /* it helped */
+	SDR_BLAME_NOT_OURS, /* that was chance: weather after all */
+	SDR_BLAME_FULL,	    /* more than the weather explains, beside a long queue: ours */
+	SDR_BLAME_STORM,    /* more than any weather: ours, and everybody's */
+	SDR_BLAME_FOUL,	    /* SDR_BLAME_STORMS of these did not help: weather after all */
 };
 
 #define SDR_BLAME_STORMS 5u /* one after the other, before they are not believed */
@@ -38,6 +39,9 @@ struct sdr_blame {
 	double excess;	/* ... and of these, beyond the expected */
 	double held;	/* bytes lost that wait for its verdict */
 	double ours;	/* bytes lost that the last verdict put on us */
+	/* after OURS: rounds in which that may be undone; what came in them, as above */
+	uint32_t watch;
+	double watch_bytes, watch_events, watch_lost;
 	/* storms one after the other; share of bytes that the first of them lost */
 	uint32_t storms, storm_rounds; /* rounds since that */
 	double storm;
