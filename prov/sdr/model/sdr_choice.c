@@ -18,7 +18,6 @@
  *            of parity where one would not do), and k + m <= SDR_CHOICE_SYMS, for which k is halved
  *            if overhead is no obstacle.
  *
- *
  * cover and m are found for 50, and for 10 as well: what takes less time, with a round trip for
  * each failure, is taken.  Over a slow path a row of parity takes longer than what it saves.
  *
