@@ -257,6 +257,31 @@ static void auto__several_start_at_once(void **state)
 	}
 }
 
+/* What it has begun with it keeps, while the queue of its start goes. */
+static void auto__a_latecomer_keeps_what_it_found(void **state)
+{
+	struct bed_flows_path path = wan(1, 0);
+	double use = 0;
+	uint32_t k;
+
+	(void)state;
+	for (k = 0; k < SWITCHES; k++) {
+		struct bed_flows *b;
+
+		path.rtt = (20 + k) * MS;
+		b = bed_flows_new(&path);
+		bed_flows_add(b, &sdr_cc_auto, b->now, NULL);
+		bed_flows_add(b, &sdr_cc_auto, 3 * S, NULL);
+		bed_flows_run(b, 3 * S + 8 * path.rtt);
+		bed_flows_mark(b);
+		bed_flows_run(b, 8 * path.rtt);
+		show(b, "latecomer");
+		use += bed_flow_use(b, b->f[1]) / SWITCHES;
+		bed_flows_free(b);
+	}
+	assert_true(use >= 0.468);
+}
+
 static void auto__a_latecomer_gets_its_share(void **state)
 {
 	struct bed_flows_path path = wan(1, 0);
@@ -648,6 +673,7 @@ int main(void)
 		cmocka_unit_test(auto__owns_up_to_what_is_dropped),
 		cmocka_unit_test(auto__two_share),
 		cmocka_unit_test(auto__several_start_at_once),
+		cmocka_unit_test(auto__a_latecomer_keeps_what_it_found),
 		cmocka_unit_test(auto__a_latecomer_gets_its_share),
 		cmocka_unit_test(auto__incast),
 		cmocka_unit_test(auto__a_near_path_begins_with_little),

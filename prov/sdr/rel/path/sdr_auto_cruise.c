@@ -5,11 +5,12 @@
  *
  *                win <- win * (base + target(win)) / (base + queue)
  *
- * It shrinks by no more than a share of itself a round.  It grows faster and faster while there is
- * hardly a queue, hardly beyond the bound above which losses were ours, which is lifted after a
- * while, never far beyond what a round carried, and not at all in the rounds behind a cut.  Rounds
- * in which the application was the limit say nothing of the path: such a window grows to the first
- * one again, or to what trains have shown, or bursts (sdr_auto_shown).
+ * It shrinks by no more than a share of itself a round, and not for the queue that START has made:
+ * what START has learnt is what there was room for, and others have to yield.  It grows faster and
+ * faster while there is hardly a queue, hardly beyond the bound above which losses were ours, which
+ * is lifted after a while, never far beyond what a round carried, and not at all in the rounds
+ * behind a cut.  Rounds in which the application was the limit say nothing of the path: such a
+ * window grows to the first one again, or to what trains have shown, or bursts (sdr_auto_shown).
  *
  * Changes window, bound and pace in the state of `auto`, a round at a time; no timers.
  */
@@ -107,6 +108,6 @@ void sdr_auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 		auto_fit(cc);
 	else if (to > a->win || (rate->app_limited && a->win <= sdr_auto_first(cc)))
 		auto_grow(cc, now, (to - a->win) * sdr_auto_lasted(cc), rate);
-	else
+	else if (a->rounds > a->settled || a->queue.base < SDR_AUTO_NO_SWITCH_NS)
 		a->win = fmax(a->win + (to - a->win) * sdr_auto_damp(cc), a->win * SDR_AUTO_YIELD);
 }

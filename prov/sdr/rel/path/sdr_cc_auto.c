@@ -50,9 +50,8 @@
 #define SDR_AUTO_ROUND_NS 50000u /* a round lasts at least that: shorter ones are a host's */
 #define SDR_AUTO_GAIN	  1.05	 /* pacing above what the window makes: the window rules */
 #define SDR_AUTO_SETTLE	  2u	 /* rounds after START in which it is still answered */
-/* ns: no queue of a switch makes a near path look so far; there the window does not grow in ... */
-#define SDR_AUTO_NO_SWITCH_NS	10000000u
-#define SDR_AUTO_FROZEN_START	1u /* ... rounds behind START */
+/* of a far path's: rounds in which the window does not grow */
+#define SDR_AUTO_FROZEN_START	1u
 #define SDR_AUTO_DRAIN_WIN	0.5
 #define SDR_AUTO_NEAR_DRAIN_WIN 0.25 /* for as long as the queue is, too */
 #define SDR_AUTO_HOLD_WIN	1.3

@@ -17,7 +17,9 @@
 #include "rel/path/sdr_shallow.h"
 #include "rel/path/sdr_spread.h"
 
-#define SDR_AUTO_FROZEN_CUT 2u /* rounds in which a window that was cut does not grow */
+/* ns: no queue of a switch makes a near path look so far */
+#define SDR_AUTO_NO_SWITCH_NS 10000000u
+#define SDR_AUTO_FROZEN_CUT   2u /* rounds in which a window that was cut does not grow */
 
 enum sdr_auto_phase {
 	SDR_AUTO_START,	 /* what the path carries is not known */
