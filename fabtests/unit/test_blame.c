@@ -576,6 +576,17 @@ static void blame__what_was_answered_by_chance(void **state)
 		assert_true(i % 2 && b.rate > 0.004 && b.share > 0.004);
 	}
 	assert_true(undone > 90);
+	/* what was only overtaken is no loss there, either */
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, ROUND, 20, 1), SDR_BLAME_SUSPECT);
+	assert_int_equal(round_of(&b, ROUND, 0, 0), SDR_BLAME_NONE);
+	assert_int_equal(round_of(&b, ROUND, 0, 0), SDR_BLAME_OURS);
+	acks(&b, ROUND, 12, 1, TARGET);
+	sdr_blame_late(&b, 12.0 * MTU);
+	assert_int_equal(sdr_blame_round(&b, &some), SDR_BLAME_NONE);
+	acks(&b, ROUND, 0, 0, TARGET);
+	assert_int_equal(sdr_blame_round(&b, &some), SDR_BLAME_NONE);
+	assert_true(b.rate <= 0 && b.share <= 0);
 }
 
 /* Weather beside queues that are now long, now short: next to nothing of it is ours. */

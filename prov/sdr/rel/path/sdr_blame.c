@@ -8,8 +8,8 @@
  *   by experiment   more losses than the weather explains without such a queue: send less
  *                   (SUSPECT), and look at what was sent after that.  Losses that fell with our
  *                   rate, by more than chance, are ours (OURS); if not, they are weather, and
- *                   become what is expected.  They are, too, if there are as many again in
- *                   the rounds behind that (NOT_OURS): that they had gone was chance.
+ *                   become what is expected.  They are, too, if they go on in the rounds
+ *                   behind that (NOT_OURS): that they had gone was chance.
  *                   Messages that are over in a round or two ask again with the next one; where
  *                   there is weather, which asks often by chance, they do not, as the answer costs
  *                   a message its time.
@@ -72,7 +72,7 @@
 #define SDR_BLAME_TOLD	     64.0
 #define SDR_BLAME_TOLD_LEAST 8.0
 #define SDR_BLAME_TOLD_OURS  0.8
-/* rounds after such a verdict in which so many events and a harmful share of losses undo it */
+/* rounds after OURS in which so many events and a harmful share of losses undo it */
 #define SDR_BLAME_WATCH	       5u
 #define SDR_BLAME_WATCH_EVENTS 6.0
 /* rounds that a test waits for one that is full, where weather loses no more events a packet */
@@ -110,17 +110,27 @@ void sdr_blame_init(struct sdr_blame *b)
 /* A stretch is decided, or says nothing. */
 static void blame_next(struct sdr_blame *b)
 {
+	b->watch_bytes += b->bytes;
+	b->watch_lost += b->lost;
+	b->watch_events += b->events;
 	b->bytes = b->lost = b->events = b->wet = b->met = b->damp = 0;
 	b->peak = 0;
 	blame_check(b);
 }
 
+/* For so many rounds from now on. */
+static void blame_watch(struct sdr_blame *b, uint32_t rounds)
+{
+	b->watch = rounds;
+	b->watch_bytes = b->watch_events = b->watch_lost = 0;
+}
+
 void sdr_blame_reset(struct sdr_blame *b)
 {
 	b->testing = false;
-	b->watch = 0;
 	b->held = 0;
 	blame_next(b);
+	blame_watch(b, 0);
 }
 
 /* So few packets meet a longer queue. */
@@ -143,11 +153,6 @@ void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_
 	b->bytes += (double)bytes + (double)lost;
 	b->lost += (double)lost;
 	b->events += lost ? 1 : 0;
-	if (b->watch) {
-		b->watch_bytes += (double)bytes + (double)lost;
-		b->watch_lost += (double)lost;
-		b->watch_events += lost ? 1 : 0;
-	}
 	/* that left in front of it or behind it */
 	near = (double)(queue > b->last ? queue : b->last);
 	if (queue && near > fmax(SDR_BLAME_OVER * b->high, (double)b->target)) {
@@ -280,8 +285,6 @@ static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, uint32_t mtu, dou
 
 	if (rate - b->rate < SDR_BLAME_HELPED * b->excess && blame_fewer(b, mtu)) {
 		blame_ours(b, mtu, lost, lost);
-		b->watch = SDR_BLAME_WATCH;
-		b->watch_bytes = b->watch_events = b->watch_lost = 0;
 		v = SDR_BLAME_OURS;
 	} else {
 		b->rate = fmin(fmax(b->rate, rate), 1);
@@ -349,16 +352,17 @@ static void blame_count(struct sdr_blame *b)
 /* The window is far below that at which there were losses, and there are some again. */
 static bool blame_watched(struct sdr_blame *b, uint32_t mtu)
 {
-	double share = b->watch_lost / fmax(b->watch_bytes, 1);
+	double bytes = b->watch_bytes + b->bytes, lost = b->watch_lost + b->lost;
+	double events = b->watch_events + b->events;
 
 	if (!b->watch)
 		return false;
 	b->watch--;
-	if (b->watch_events < SDR_BLAME_WATCH_EVENTS || share <= SDR_BLAME_SHARE)
+	if (events < SDR_BLAME_WATCH_EVENTS || lost <= SDR_BLAME_SHARE * bytes)
 		return false;
 	b->watch = 0;
-	b->rate = fmin(fmax(b->rate, b->watch_events * mtu / b->watch_bytes), 1);
-	b->share = fmax(b->share, share);
+	b->rate = fmin(fmax(b->rate, events * mtu / bytes), 1);
+	b->share = fmax(b->share, lost / bytes);
 	return true;
 }
 
@@ -395,6 +399,7 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 	if (b->testing) {
 		v = blame_judge(b, at->mtu, rate, share);
 		blame_next(b);
+		blame_watch(b, v == SDR_BLAME_OURS ? SDR_BLAME_WATCH : 0);
 		return v;
 	}
 	more = rate - b->rate;

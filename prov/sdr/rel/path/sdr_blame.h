@@ -39,7 +39,7 @@ struct sdr_blame {
 	double excess;	/* ... and of these, beyond the expected */
 	double held;	/* bytes lost that wait for its verdict */
 	double ours;	/* bytes lost that the last verdict put on us */
-	/* after OURS: rounds in which that may be undone; what came in them, as above */
+	/* after OURS: rounds in which that may be undone; what came in their stretches, as above */
 	uint32_t watch;
 	double watch_bytes, watch_events, watch_lost;
 	/* storms one after the other; share of bytes that the first of them lost */
