@@ -50,7 +50,7 @@
 #define SDR_AUTO_ROUND_NS 50000u /* a round lasts at least that: shorter ones are a host's */
 #define SDR_AUTO_GAIN	  1.05	 /* pacing above what the window makes: the window rules */
 #define SDR_AUTO_SETTLE	  2u	 /* rounds after START in which it is still answered */
-/* of a far path's: rounds in which the window does not grow */
+/* rounds behind START in which the window of a far path does not grow */
 #define SDR_AUTO_FROZEN_START	1u
 #define SDR_AUTO_DRAIN_WIN	0.5
 #define SDR_AUTO_NEAR_DRAIN_WIN 0.25 /* for as long as the queue is, too */
