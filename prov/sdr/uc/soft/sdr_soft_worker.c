@@ -33,12 +33,13 @@
 
 #define SDR_SOFT_NAP_SPINS 64	 /* times that the processor is offered before the first nap */
 #define SDR_SOFT_NAP_MIN   20000 /* ns */
+#define SDR_SOFT_NAP_EACH  8	 /* naps of a length: what it waits for comes soon, or never */
 /*
  * Looks at an early packet before it is late: longer than an application takes to post anew.  In
  * worlds whose time stands still (sdr_explore_crew) one is enough.
  */
 #ifndef SDR_SOFT_EARLY_NAPS
-#define SDR_SOFT_EARLY_NAPS (SDR_SOFT_NAP_SPINS + 3u)
+#define SDR_SOFT_EARLY_NAPS (SDR_SOFT_NAP_SPINS + 7u)
 #endif
 #define SDR_SOFT_WARM_LOOKS 128u /* times that the processor is offered before it sleeps */
 #define SDR_SOFT_WARM_POLL  8u	 /* of them for each look at the socket */
@@ -75,6 +76,7 @@ static void sdr_soft_worker_nap(struct sdr_soft_worker *w, uint32_t n)
 	if (n < SDR_SOFT_NAP_SPINS && sdr_uc_offer(&w->offer))
 		return;
 	n = n < SDR_SOFT_NAP_SPINS ? 0 : n - SDR_SOFT_NAP_SPINS;
+	n /= SDR_SOFT_NAP_EACH;
 	ns = (uint64_t)SDR_SOFT_NAP_MIN << (n < 8 ? n : 8);
 	t.tv_nsec = (long)(ns < SDR_SOFT_NAP_MAX ? ns : SDR_SOFT_NAP_MAX);
 	ppoll(&p, 1, &t, NULL);
