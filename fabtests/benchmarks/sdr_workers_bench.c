@@ -3,24 +3,27 @@
 /*
  * How many packets per second the SDK and its engine receive, and send, by workers.
  *
- *   sdr_workers_bench [-r ROUNDS] [-m MTU] [-w WORKERS,...] [-o recv|send] [-t SECONDS]
- *                     [--min RATIO]
+ *   sdr_workers_bench [-r ROUNDS] [-m MTU] [-w WORKERS,...] [-o recv|send] [-l BYTES] [-p PLAYS]
+ *                     [-t SECONDS] [--min RATIO]
  *
  * The engine is "mem": rings in this process with no kernel in between, so that a few cores can
- * show as many workers.  Some messages of 8 MiB, in packets of 64 bytes and of 4 KiB.
+ * show as many workers.  Four messages of BYTES, in packets of 64 bytes and of 4 KiB.
  *
  * recv   The whole receive path: frame and ICRC checked, placed, packet and chunk bit set, counted,
- *        and seen by the receiver.  The messages are sent and stay in the receiver's rings; then
- *        the rings are let go and the clock runs until the receiver has counted all packets, which
- *        it looks for once in a while as an application would that sleeps.
+ *        and seen by the receiver.  The messages (1 MiB) are sent and stay in the receiver's rings;
+ *        then these are played, over and over (PLAYS; as often as makes a million packets), and
+ *        the clock runs until the receiver has counted all packets, which it looks for once in a
+ *        while as an application would that sleeps.  A packet that comes again is placed and
+ *        counted as the first was, and finds its bit set.  So the rings are as large as those of a
+ *        device, whose packets meet the processor in its caches, and waking workers does not count.
+ *        What does not fit there is limited by memory: "-l 8388608 -p 1".
  * send   The whole send path: packets framed, ICRC made, copied into rings.  The clock runs from
- *        the first message until the last is sent; all stay in the rings meanwhile, and are let go
- *        after that.  The receiver has twice as many ports as the sender has workers, four at least
- *        and sixteen at most, so that these do not wait for each other there.
+ *        the first message (8 MiB) until the last is sent; all stay in the rings meanwhile, and are
+ *        received after that.  The receiver has twice as many ports as the sender has workers, four
+ *        at least and sixteen at most, so that these do not wait for each other there.
  *
  * Workers of a row have a processor each where there are enough: a kernel that wakes two of them on
- * one, since whoever let the rings go is on the other, leaves them there for some milliseconds,
- * which is how long a round takes.
+ * one, since whoever plays the rings is on the other, leaves them there for some milliseconds.
  *
  * "1+1" (recv) is two processes with one worker each, which share nothing but the machine and begin
  * together: the sum of both.  Two workers of one receiver cannot be expected to do more than that;
@@ -55,8 +58,12 @@
 #include "uc/soft/sdr_soft.h"
 
 #define MSGS	   4u
-#define LEN	   (8u << 20) /* bytes of a message */
-#define WARM	   (1u << 20)
+#define LEN_RECV   (1u << 20) /* bytes of a message */
+#define LEN_SEND   (8u << 20)
+#define LEN_LEAST  (256u << 10)
+#define LEN_MOST   (64u << 20)
+#define PACKETS	   (1u << 20) /* of a round, where nothing else was asked for */
+#define PLAYS_MOST 1000u      /* each takes a second of the stamps' time */
 #define ROWS	   8u
 #define ROUNDS_MAX 99
 #define PAIR	   255u /* a row's workers: two processes of one each */
@@ -70,9 +77,17 @@ struct side {
 	struct sdr_uc *uc;
 };
 
-static uint8_t *src, *dst;
-static uint32_t second; /* of a pair: 1 */
-static uint32_t *gate;	/* of a pair: who is there; NULL: nobody waits for anybody */
+static uint8_t *src, *dst; /* of a message; of MSGS */
+static uint32_t second;	   /* of a pair: 1 */
+static uint32_t *gate;	   /* of a pair: who is there; NULL: nobody waits for anybody */
+
+/* What a round is about. */
+struct round {
+	uint8_t workers;
+	bool sending;
+	uint32_t mtu, len; /* bytes; len of a message */
+	uint32_t plays;
+};
 
 static void die(const char *what, int err)
 {
@@ -133,12 +148,12 @@ static void settle(struct side s[2])
 	}
 }
 
-static void sides_open(struct side s[2], uint8_t from, uint8_t to, uint32_t mtu)
+static void sides_open(struct side s[2], uint8_t from, uint8_t to, const struct round *o)
 {
-	const uint32_t all = MSGS * (LEN / mtu) * (mtu + RING_OVER), ports = to ? to : 1;
+	const uint32_t all = MSGS * (o->len / o->mtu) * (o->mtu + RING_OVER), ports = to ? to : 1;
 	struct sdr_qp_attr attr = { .size = sizeof(attr),
-				    .mtu = mtu,
-				    .max_msg = LEN,
+				    .mtu = o->mtu,
+				    .max_msg = o->len,
 				    .flags = SDR_QP_NUMBERED,
 				    .id_bits = 4,
 				    .off_bits = 28 };
@@ -213,14 +228,15 @@ static void workers_pin(uint32_t n)
 		closedir(dir);
 }
 
-static bool all_in(struct sdr_rcv_handle *r[MSGS])
+/* So many times each. */
+static bool all_in(struct sdr_rcv_handle *r[MSGS], uint32_t plays)
 {
 	uint32_t i;
 
 	for (i = 0; i < MSGS; i++) {
 		const struct sdr_rcv_state *st = sdr_recv_state(r[i]);
 
-		if (st->got < st->npkts)
+		if ((uint64_t)st->got + st->dups < (uint64_t)plays * st->npkts)
 			return false;
 	}
 	return true;
@@ -228,7 +244,7 @@ static bool all_in(struct sdr_rcv_handle *r[MSGS])
 
 static void post(struct side s[2], uint32_t no, uint32_t len, struct sdr_rcv_handle **r)
 {
-	struct sdr_rcv_wr rw = { .addr = dst + (size_t)(no % MSGS) * LEN, .length = len };
+	struct sdr_rcv_wr rw = { .addr = dst + (size_t)(no % MSGS) * len, .length = len };
 	int ret = sdr_recv_post_at(s[1].qp, no, &rw, NULL, r);
 
 	if (ret)
@@ -256,14 +272,14 @@ static void send_one(struct side *s, uint32_t no, uint32_t len)
 		die("send", ret);
 }
 
-static void receive(struct side *s, struct sdr_rcv_handle *r[MSGS], bool sleeps)
+static void receive(struct side *s, struct sdr_rcv_handle *r[MSGS], const struct round *o)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	uint64_t from = now_ns();
 
-	while (!all_in(r)) {
+	while (!all_in(r, o->plays)) {
 		progress(s);
-		if (sleeps)
+		if (o->workers || o->sending)
 			nanosleep(&nap, NULL);
 		if (now_ns() - from > 20000000000u)
 			die("packets are missing", ETIMEDOUT);
@@ -274,12 +290,12 @@ static void receive(struct side *s, struct sdr_rcv_handle *r[MSGS], bool sleeps)
  * A first message, which nothing is measured with: with it the sender's workers ask, and those of
  * the receiver answer.
  */
-static void meet(struct side s[2])
+static void meet(struct side s[2], uint32_t len)
 {
 	struct sdr_rcv_handle *r;
 
-	post(s, MSGS, WARM, &r);
-	send_one(&s[0], MSGS, WARM);
+	post(s, MSGS, len, &r);
+	send_one(&s[0], MSGS, len);
 	settle(s);
 }
 
@@ -296,47 +312,48 @@ static uint64_t by_workers(const struct side *s, bool sent)
 }
 
 /* Packets per second, of receiving or of sending; *part: of them, what workers did. */
-static double round_of(uint8_t workers, uint32_t mtu, bool sending, double *part)
+static double round_of(const struct round *o, double *part)
 {
-	uint8_t to = sending ? (workers < 2 ? 4 : workers < 8 ? 2 * workers : 16) : workers;
+	const uint8_t w = o->workers, ports = w < 2 ? 4 : w < 8 ? 2 * w : 16;
+	const uint64_t once = (uint64_t)MSGS * (o->len / o->mtu), all = once * o->plays;
 	struct sdr_stats st = { .size = sizeof(st) };
 	struct sdr_rcv_handle *r[MSGS];
 	struct side s[2];
 	uint64_t from, ns, before;
 	uint32_t i;
 
-	sides_open(s, sending ? workers : 0, to, mtu);
-	meet(s);
-	if (!sending && workers)
-		workers_pin(workers);
-	before = by_workers(&s[!sending], sending);
-	sdr_soft_mem_hold(s[1].uc, true);
-	memset(dst, 0, (size_t)MSGS * LEN);
+	sides_open(s, o->sending ? w : 0, o->sending ? ports : w, o);
+	meet(s, o->len);
+	if (!o->sending && w)
+		workers_pin(w);
+	before = by_workers(&s[!o->sending], o->sending);
+	sdr_soft_mem_hold(s[1].uc);
+	memset(dst, 0, (size_t)MSGS * o->len);
 	for (i = 0; i < MSGS; i++)
-		post(s, i, LEN, &r[i]);
+		post(s, i, o->len, &r[i]);
 	from = now_ns();
 	for (i = 0; i < MSGS; i++)
-		send_one(&s[0], i, LEN);
+		send_one(&s[0], i, o->len);
 	ns = now_ns() - from;
 	gate_pass();
 	from = now_ns();
-	sdr_soft_mem_hold(s[1].uc, false);
-	receive(&s[1], r, to);
-	if (!sending)
+	sdr_soft_mem_play(s[1].uc, o->plays);
+	receive(&s[1], r, o);
+	if (!o->sending)
 		ns = now_ns() - from;
 	for (i = 0; i < MSGS; i++)
-		if (memcmp(dst + (size_t)i * LEN, src, LEN) != 0)
+		if (memcmp(dst + (size_t)i * o->len, src, o->len) != 0)
 			die("bytes", EBADMSG);
 	sdr_context_stats(s[1].ctx, &st);
-	if (st.pkts_rx != ((uint64_t)MSGS * LEN + WARM) / mtu)
+	if (st.pkts_rx != all + o->len / o->mtu || st.pkts_dup != all - once)
 		die("packets", EBADMSG);
-	*part = (double)(by_workers(&s[!sending], sending) - before) / MSGS / (LEN / mtu);
+	*part = (double)(by_workers(&s[!o->sending], o->sending) - before) / (double)all;
 	sides_close(s);
-	return (double)MSGS * (LEN / mtu) * 1e9 / (double)ns;
+	return (double)all * 1e9 / (double)ns;
 }
 
 /* Receiving, of two processes with a worker each: the sum. */
-static double pair_of(uint32_t mtu, double *part)
+static double pair_of(struct round o, double *part)
 {
 	double mine, theirs = 0;
 	int fd[2], status;
@@ -349,7 +366,8 @@ static double pair_of(uint32_t mtu, double *part)
 	if (pid < 0)
 		die("fork", errno);
 	second = !pid;
-	mine = round_of(1, mtu, false, part);
+	o.workers = 1;
+	mine = round_of(&o, part);
 	if (!pid)
 		_exit(write(fd[1], &mine, sizeof(mine)) != sizeof(mine));
 	close(fd[1]);
@@ -371,8 +389,7 @@ static int by_value(const void *a, const void *b)
 
 /* What was asked for, and what came of it: packets per second, a row for each number of workers. */
 struct table {
-	uint32_t mtu;
-	bool sending;
+	struct round of; /* but for the workers */
 	uint8_t workers[ROWS];
 	uint32_t rows;
 	int rounds;
@@ -404,9 +421,10 @@ static double ratio(const struct table *t, uint32_t i, uint8_t workers)
 
 static double row_of(const struct table *t, uint32_t i, double *part)
 {
-	if (t->workers[i] == PAIR)
-		return pair_of(t->mtu, part);
-	return round_of(t->workers[i], t->mtu, t->sending, part);
+	struct round o = t->of;
+
+	o.workers = t->workers[i];
+	return o.workers == PAIR ? pair_of(o, part) : round_of(&o, part);
 }
 
 /* The rounds that there is time for, one at least. */
@@ -441,16 +459,17 @@ static void print(const struct table *t)
 		memcpy(a, t->v[i], sizeof(a));
 		mid = median(a, t->rounds);
 		printf("%-5s %8u %8s %12.2f %12.2f %12.2f %8.2f %8.2f %7.0f%%\n",
-		       t->sending ? "send" : "recv", t->mtu, who, a[t->rounds - 1] / 1e6, mid / 1e6,
-		       mid * t->mtu / 1e9, none, one, 100 * t->part[i] / t->rounds);
+		       t->of.sending ? "send" : "recv", t->of.mtu, who, a[t->rounds - 1] / 1e6,
+		       mid / 1e6, mid * t->of.mtu / 1e9, none, one, 100 * t->part[i] / t->rounds);
 	}
 	fflush(stdout);
 }
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: sdr_workers_bench [-r ROUNDS] [-m MTU] [-w WORKERS,...] "
-			"[-o recv|send] [-t SECONDS] [--min RATIO]\n");
+	fprintf(stderr,
+		"usage: sdr_workers_bench [-r ROUNDS] [-m MTU] [-w WORKERS,...] "
+		"[-o recv|send]\n                         [-l BYTES] [-p PLAYS] [-t SECONDS] [--min RATIO]\n");
 	exit(2);
 }
 
@@ -488,11 +507,37 @@ static void rows_set(struct table *t, const char *list)
 	}
 }
 
+/* Bytes that a message has, and how often its packets come. */
+static void round_set(struct round *o, bool sending, uint32_t mtu, uint32_t len, uint32_t plays)
+{
+	o->sending = sending;
+	o->mtu = mtu;
+	o->len = len ? len : sending ? LEN_SEND : LEN_RECV;
+	o->plays = plays ? plays : PACKETS / (MSGS * (o->len / mtu));
+	if (!o->plays || sending)
+		o->plays = 1;
+}
+
+static void memory_get(uint32_t len)
+{
+	uint32_t i;
+
+	/* Rings are memory that was used before, so that no page is new in a round that counts. */
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+	src = malloc(len);
+	dst = malloc((size_t)MSGS * len);
+	if (!src || !dst)
+		die("memory", ENOMEM);
+	for (i = 0; i < len; i++)
+		src[i] = (uint8_t)(i * 2654435761u >> 13);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = { { "min", required_argument, NULL, 'x' },
 					       { NULL, 0, NULL, 0 } };
-	uint32_t mtus[] = { 64, 4096 }, i, k, n = 2, done = 0, all;
+	uint32_t mtus[] = { 64, 4096 }, i, k, n = 2, done = 0, all, len = 0, plays = 0;
 	const char *list = NULL, *only = NULL;
 	static struct table t;
 	int rounds = 9, c;
@@ -500,7 +545,7 @@ int main(int argc, char **argv)
 	bool low = false;
 	uint64_t from = now_ns();
 
-	while ((c = getopt_long(argc, argv, "r:m:w:o:t:", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "r:m:w:o:l:p:t:", longs, NULL)) != -1) {
 		if (c == 'r')
 			rounds = atoi(optarg);
 		else if (c == 'm')
@@ -509,6 +554,12 @@ int main(int argc, char **argv)
 			list = optarg;
 		else if (c == 'o')
 			only = optarg;
+		else if (c == 'l' && (len = (uint32_t)strtoul(optarg, NULL, 0)) >= LEN_LEAST &&
+			 len <= LEN_MOST)
+			;
+		else if (c == 'p' && (plays = (uint32_t)strtoul(optarg, NULL, 0)) > 0 &&
+			 plays <= PLAYS_MOST)
+			;
 		else if (c == 't')
 			seconds = atof(optarg);
 		else if (c == 'x')
@@ -516,19 +567,12 @@ int main(int argc, char **argv)
 		else
 			usage();
 	}
-	if (optind != argc || rounds < 1 || rounds > ROUNDS_MAX || mtus[0] < 64 || LEN % mtus[0] ||
+	if (optind != argc || rounds < 1 || rounds > ROUNDS_MAX || mtus[0] < 64 ||
+	    (len ? len : LEN_RECV) % mtus[0] ||
 	    (only && strcmp(only, "recv") != 0 && strcmp(only, "send") != 0))
 		usage();
 	rows_set(&t, list);
-	/* Rings are memory that was used before, so that no page is new in a round that counts. */
-	mallopt(M_MMAP_MAX, 0);
-	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
-	src = malloc(LEN);
-	dst = malloc((size_t)MSGS * LEN);
-	if (!src || !dst)
-		die("memory", ENOMEM);
-	for (i = 0; i < LEN; i++)
-		src[i] = (uint8_t)(i * 2654435761u >> 13);
+	memory_get(len ? len : LEN_SEND);
 	printf("%-5s %8s %8s %12s %12s %12s %8s %8s %8s\n", "what", "packet", "workers",
 	       "best Mpps", "median Mpps", "median GB/s", ": none", ": one", "theirs");
 	all = n * (only ? 1 : 2);
@@ -538,8 +582,7 @@ int main(int argc, char **argv)
 		if (k)
 			rows_of_senders(&t);
 		for (i = 0; i < n; i++) {
-			t.mtu = mtus[i];
-			t.sending = k;
+			round_set(&t.of, k, mtus[i], len, plays);
 			measure(&t, rounds, from + (uint64_t)(seconds * 1e9 * ++done / all));
 			print(&t);
 			for (c = 0; !k && c < (int)t.rows; c++)

@@ -325,6 +325,60 @@ static void storm__both_ends(void **state)
 	storm(2, 4, 3, NULL);
 }
 
+/* What was prepared comes as often as it is played, and each time it is placed and counted. */
+static void prepared__is_played(void **state)
+{
+	struct sdr_rcv_wr rw = { .addr = dst, .length = LEN };
+	struct sdr_start_wr sw = { .length = LEN };
+	const struct sdr_rcv_state *st;
+	struct sdr_rcv_handle *r;
+	struct sdr_snd_handle *h;
+	struct side s[2];
+	uint32_t tries, plays;
+
+	(void)state;
+	engine = "mem";
+	side_open(&s[0], 0, NULL);
+	side_open(&s[1], 2, NULL);
+	sides_join(s, 1);
+	round_of(s, 0);
+	for (plays = 1; plays < 40; plays += 13) {
+		while (sdr_recv_post(s[1].qp, &rw, &r) == -EAGAIN)
+			step(s);
+		while (sdr_send_stream_start(s[0].qp, &sw, &h) == -EAGAIN)
+			step(s);
+		sdr_soft_mem_hold(sdr_context_uc(s[1].ctx));
+		send_part(s, h, 0, (LEN + CHUNK - 1) / CHUNK);
+		assert_int_equal(sdr_send_stream_end(h), 0);
+		while (sdr_send_poll(h) != 1)
+			step(s);
+		poll(NULL, 0, 2);
+		step(s);
+		st = sdr_recv_state(r);
+		assert_int_equal(st->got, 0);
+		sdr_soft_mem_play(sdr_context_uc(s[1].ctx), plays);
+		for (tries = 0; st->got + st->dups < plays * st->npkts; tries++) {
+			assert_true(tries < 20000);
+			poll(NULL, 0, tries > 100);
+			step(s);
+		}
+		assert_int_equal(st->got, st->npkts);
+		assert_int_equal(st->cum, st->npkts);
+		poll(NULL, 0, 2);
+		step(s);
+		assert_int_equal(st->dups, (plays - 1) * st->npkts);
+		assert_memory_equal(dst, src, LEN);
+		assert_int_equal(sdr_recv_complete(r), 0);
+		/* of nothing there is nothing more */
+		sdr_soft_mem_hold(sdr_context_uc(s[1].ctx));
+		sdr_soft_mem_play(sdr_context_uc(s[1].ctx), plays);
+	}
+	memset(dst, 0xee, LEN);
+	round_of(s, 1);
+	sides_part(s);
+	sides_close(s);
+}
+
 static int on_sockets(void **state)
 {
 	(void)state;
@@ -552,6 +606,7 @@ int main(void)
 		cmocka_unit_test(storm__four_with_channels_and_faults),
 		cmocka_unit_test_teardown(storm__in_memory, on_sockets),
 		cmocka_unit_test_teardown(storm__both_ends, on_sockets),
+		cmocka_unit_test_teardown(prepared__is_played, on_sockets),
 		cmocka_unit_test(qps__come_and_go),
 		cmocka_unit_test(sleeper__is_woken),
 		cmocka_unit_test(strangers__cost_a_counter),

@@ -442,16 +442,34 @@ uint32_t sdr_soft_worker_stats_get(struct sdr_uc *uc, struct sdr_soft_worker_sta
 	return c->n;
 }
 
-void sdr_soft_mem_hold(struct sdr_uc *uc, bool hold)
+/* The i-th port that data packets come to; -1: there are no more. */
+static int sdr_soft_mem_port(const struct sdr_soft *s, uint32_t i)
+{
+	if (s->crew)
+		return i < s->crew->n ? s->crew->worker[i]->fd : -1;
+	return i < (uint32_t)s->nfd ? s->fd[i] : -1;
+}
+
+void sdr_soft_mem_hold(struct sdr_uc *uc)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
 	uint32_t i;
+	int fd;
 
 	SDR_ASSERT(uc->ops == &sdr_soft_ops && s->net == &sdr_soft_net_mem);
-	for (i = 0; s->crew && i < s->crew->n; i++)
-		sdr_soft_mem_port_hold(s->crew->worker[i]->fd, hold);
-	for (i = 0; !s->crew && i < (uint32_t)s->nfd; i++)
-		sdr_soft_mem_port_hold(s->fd[i], hold);
+	for (i = 0; (fd = sdr_soft_mem_port(s, i)) >= 0; i++)
+		sdr_soft_mem_port_hold(fd);
+}
+
+void sdr_soft_mem_play(struct sdr_uc *uc, uint32_t times)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+	uint32_t i;
+	int fd;
+
+	SDR_ASSERT(uc->ops == &sdr_soft_ops && s->net == &sdr_soft_net_mem);
+	for (i = 0; (fd = sdr_soft_mem_port(s, i)) >= 0; i++)
+		sdr_soft_mem_port_play(fd, times);
 }
 
 void sdr_soft_ctl_qpn_set(struct sdr_uc *uc, uint32_t qpn)

@@ -82,10 +82,13 @@ struct sdr_soft_worker_stats {
 uint32_t sdr_soft_worker_stats_get(struct sdr_uc *uc, struct sdr_soft_worker_stats *out,
 				   uint32_t max);
 /*
- * Engine "mem": what is sent to its workers, or to itself where it has none, stays in the rings
- * until it is let go again: packets that are prepared for a measurement.
+ * Engine "mem": what is sent from then on to its workers, or to itself where it has none, stays in
+ * the rings: packets that are prepared for a measurement.  Until it is played, so many times, 1 or
+ * more: the rings are read over and over, and whoever receives sees each packet so often.  Nothing
+ * may be sent there before all of that was received, and what comes then is stamped as earlier.
  */
-void sdr_soft_mem_hold(struct sdr_uc *uc, bool hold);
+void sdr_soft_mem_hold(struct sdr_uc *uc);
+void sdr_soft_mem_play(struct sdr_uc *uc, uint32_t times);
 /*
  * For an engine that uses this one as its socket: where control datagrams say that answers may go.
  */

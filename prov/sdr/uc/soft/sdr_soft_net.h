@@ -66,7 +66,8 @@ struct sdr_soft_net {
 extern const struct sdr_soft_net sdr_soft_net_udp;
 extern const struct sdr_soft_net sdr_soft_net_mem;
 
-/* A port of the latter: nothing is received from it (EAGAIN) until it is let go.  Any thread. */
-void sdr_soft_mem_port_hold(int fd, bool hold);
+/* A port of the latter: nothing is received from it (EAGAIN) until it is played.  Any thread. */
+void sdr_soft_mem_port_hold(int fd);
+void sdr_soft_mem_port_play(int fd, uint32_t times);
 
 #endif /* SDR_SOFT_NET_H */

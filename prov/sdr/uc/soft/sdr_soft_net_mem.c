@@ -44,6 +44,8 @@
 #define SDR_SOFT_MEM_RING     (1u << 20) /* bytes, at least */
 #define SDR_SOFT_MEM_WRAP     UINT32_MAX /* in place of a length: the ring goes on at its start */
 #define SDR_SOFT_MEM_DATAGRAM 65536u	 /* bytes, at most */
+/* of a play (sdr_soft_mem_play), as far as stamps tell: arrivals go on in all rings alike */
+#define SDR_SOFT_MEM_PLAY_NS 1000000000u
 
 struct sdr_soft_mem_head {
 	uint32_t len, seg; /* bytes; of its segments, 0: it is one */
@@ -63,7 +65,11 @@ struct sdr_soft_mem_port {
 	/* and by the receiver: up to there all is free again; handed out */
 	_Alignas(SDR_SOFT_CREW_LINE) uint64_t head;
 	uint64_t taken;
-	bool held;		 /* by who measures */
+	/* by who measures: held, from there on; and so many times more it is handed out, ... */
+	bool held;
+	uint64_t mark;
+	uint32_t again;
+	uint64_t later;		 /* ... with stamps that are later by that, ns */
 	struct sdr_uc_bell bell; /* its fd is the port's */
 };
 
@@ -152,6 +158,8 @@ static int sdr_soft_mem_open(struct sdr_soft *s, const struct sockaddr_storage *
 	p->port = port;
 	p->tail = p->head = p->taken = 0;
 	p->held = false;
+	p->again = 0;
+	p->later = 0;
 	__atomic_store_n(&sdr_soft_mem_fd[fd], p, __ATOMIC_RELEASE);
 	__atomic_store_n(&sdr_soft_mem_no[port], p, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&sdr_soft_mem_lock);
@@ -202,10 +210,11 @@ static int sdr_soft_mem_name(int fd, struct sockaddr_storage *sa)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-static void sdr_soft_mem_fill(struct mmsghdr *v, struct sdr_soft_mem_head *h)
+static void sdr_soft_mem_fill(struct mmsghdr *v, struct sdr_soft_mem_head *h, uint64_t later)
 {
-	struct timespec t = { .tv_sec = (time_t)(h->stamp / 1000000000u),
-			      .tv_nsec = (long)(h->stamp % 1000000000u) };
+	uint64_t ns = h->stamp + later;
+	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u),
+			      .tv_nsec = (long)(ns % 1000000000u) };
 	int seg = (int)h->seg;
 	size_t n;
 
@@ -228,6 +237,19 @@ static uint64_t sdr_soft_mem_room(uint32_t len)
 	       ((len + SDR_SOFT_MEM_ALIGN - 1) & ~(SDR_SOFT_MEM_ALIGN - 1));
 }
 
+/* All was handed out: what was held once more? */
+static bool sdr_soft_mem_rewind(struct sdr_soft_mem_port *p)
+{
+	uint32_t again = __atomic_load_n(&p->again, __ATOMIC_ACQUIRE);
+
+	if (!again)
+		return false;
+	__atomic_store_n(&p->again, again - 1, __ATOMIC_RELAXED);
+	p->taken = p->mark;
+	p->later += SDR_SOFT_MEM_PLAY_NS;
+	return true;
+}
+
 static unsigned int sdr_soft_mem_take(struct sdr_soft_mem_port *p, struct mmsghdr *v,
 				      unsigned int n)
 {
@@ -237,14 +259,16 @@ static unsigned int sdr_soft_mem_take(struct sdr_soft_mem_port *p, struct mmsghd
 
 	if (__atomic_load_n(&p->held, __ATOMIC_SEQ_CST))
 		return 0;
-	while (p->taken != tail && k < n) {
+	while (k < n) {
+		if (p->taken == tail && !sdr_soft_mem_rewind(p))
+			break;
 		at = p->taken & (p->cap - 1);
 		h = (void *)(p->ring + at);
 		if (h->len == SDR_SOFT_MEM_WRAP) {
 			p->taken += p->cap - at;
 			continue;
 		}
-		sdr_soft_mem_fill(&v[k++], h);
+		sdr_soft_mem_fill(&v[k++], h, p->later);
 		p->taken += sdr_soft_mem_room(h->len);
 	}
 	return k;
@@ -255,7 +279,9 @@ static int sdr_soft_mem_recv(int fd, struct mmsghdr *v, unsigned int n)
 	struct sdr_soft_mem_port *p = sdr_soft_mem_of(fd);
 	unsigned int k;
 
-	__atomic_store_n(&p->head, p->taken, __ATOMIC_RELEASE);
+	/* what is handed out once more is not free */
+	if (!__atomic_load_n(&p->again, __ATOMIC_ACQUIRE))
+		__atomic_store_n(&p->head, p->taken, __ATOMIC_RELEASE);
 	k = sdr_soft_mem_take(p, v, n);
 	if (k)
 		return (int)k;
@@ -357,13 +383,23 @@ static int sdr_soft_mem_send(int fd, struct mmsghdr *v, unsigned int n)
 	return -1;
 }
 
-void sdr_soft_mem_port_hold(int fd, bool hold)
+void sdr_soft_mem_port_hold(int fd)
 {
 	struct sdr_soft_mem_port *p = sdr_soft_mem_of(fd);
 
-	__atomic_store_n(&p->held, hold, __ATOMIC_SEQ_CST);
-	if (!hold)
-		sdr_uc_bell_again(&p->bell);
+	p->mark = __atomic_load_n(&p->tail, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&p->held, true, __ATOMIC_SEQ_CST);
+}
+
+void sdr_soft_mem_port_play(int fd, uint32_t times)
+{
+	struct sdr_soft_mem_port *p = sdr_soft_mem_of(fd);
+	bool empty = __atomic_load_n(&p->tail, __ATOMIC_SEQ_CST) == p->mark;
+
+	SDR_ASSERT(times && p->held);
+	__atomic_store_n(&p->again, empty ? 0 : times - 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&p->held, false, __ATOMIC_SEQ_CST);
+	sdr_uc_bell_again(&p->bell);
 }
 
 static void sdr_soft_mem_stamp(int fd)
