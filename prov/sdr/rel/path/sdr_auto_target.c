@@ -25,6 +25,12 @@
 /* on a near path, of the round trip, for who sends more than a packet in one; 0 for about two */
 #define SDR_AUTO_TILT	   0.2
 #define SDR_AUTO_TILT_NONE 0.7
+/* of a round trip beyond that, ns, for all of the path: what is kept more by who has less of it
+ * than that share; so much remains at least */
+#define SDR_AUTO_LEAN	      0.025
+#define SDR_AUTO_LEAN_FROM_NS 5e6
+#define SDR_AUTO_LEAN_NONE    0.5
+#define SDR_AUTO_LEAN_LEAST   0.5
 /* of the window: the smallest that still has a rate; on a near path, of what would fill it */
 #define SDR_AUTO_WIN_MIN_PKTS (1.0 / 64)
 #define SDR_AUTO_NEAR_SHARE   (1.0 / 16)
@@ -108,6 +114,26 @@ double sdr_auto_few(const struct sdr_cc *cc)
 	return fmin(fmax((SDR_AUTO_FEW_NONE - pkts) / (SDR_AUTO_FEW_NONE - SDR_AUTO_FEW), 0), 1);
 }
 
+/*
+ * Of what is kept (keeps, ns) who has less than half of a far path keeps more, and who has more
+ * less, as far as there is a queue: what the root makes of two shares depends on how long a packet
+ * is, and is so little that equal shares take seconds (round trips, which are short on a near one).
+ */
+static uint64_t auto_lean(const struct sdr_cc *cc, double win, uint64_t keeps)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double trip = (double)a->queue.base, path = a->rival.most * trip / SDR_CC_NS_PER_S, lean;
+
+	if (trip < SDR_AUTO_LEAN_FROM_NS || path <= 0)
+		return keeps;
+	lean = SDR_AUTO_LEAN * (trip - SDR_AUTO_LEAN_FROM_NS);
+	lean *= SDR_AUTO_LEAN_NONE - fmin(win / path, 1);
+	/* a path that is not full is filled as fast as ever */
+	if (lean < 0)
+		lean *= fmin((double)a->queue.queue / (double)keeps, 1);
+	return (uint64_t)fmax((double)keeps + lean, SDR_AUTO_LEAN_LEAST * (double)keeps);
+}
+
 /* The smallest round trip may be a small packet's: what a full one takes longer is no queue. */
 uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win)
 {
@@ -121,6 +147,7 @@ uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win)
 	if (near && sdr_qdelay_slot(&a->queue) < slot)
 		slot = sdr_qdelay_slot(&a->queue);
 	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, sdr_auto_counts(cc, win));
+	slot = auto_lean(cc, sdr_auto_counts(cc, win), slot);
 	/* a mean has what the path adds by chance in it (more than the path is our own), ... */
 	slot += (uint64_t)(sdr_auto_few(cc) * fmin(a->queue.noise, (double)a->queue.base));
 	/* ... and a queue shorter than that is not seen */
