@@ -24,8 +24,8 @@
 #define SDR_CLAIM_GROWTH     1.5 /* of a window in a round, at most */
 #define SDR_CLAIM_KEEP	     1.1 /* ... where a rate is kept */
 #define SDR_CLAIM_CUT_RTTS   2u	 /* between two cuts */
-#define SDR_CLAIM_AGAIN_RTTS 24u /* a loss so soon after a cut: they do not yield */
-#define SDR_CLAIM_CUTS	     3u
+#define SDR_CLAIM_AGAIN_RTTS 40u /* a loss so soon after a cut: they do not yield */
+#define SDR_CLAIM_CUTS	     2u
 #define SDR_CLAIM_CRASH	     0.4 /* of a round lost: it was no good to open */
 #define SDR_CLAIM_GONE_RTTS  4u	 /* after a cut, before an empty queue says anything */
 /* to half of the path: so many times more a round; then so many rounds until it shows whether it

@@ -13,7 +13,7 @@
 #define SDR_HOLD_DRY  40u  /* rounds in which the queue has gone */
 #define SDR_HOLD_LOST 0.15 /* share lost, smoothed: too many hold, or too much */
 /* ... after so many rounds: who measures rates, as BBR, sees then that there is less for it */
-#define SDR_HOLD_PATIENT 40u
+#define SDR_HOLD_PATIENT 80u
 #define SDR_HOLD_OPEN	 1.5 /* times more a round, up to what is held */
 #define SDR_HOLD_CYCLE	 8u
 #define SDR_HOLD_MORE	 1.25 /* asked for once in it */
