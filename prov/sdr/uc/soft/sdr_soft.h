@@ -84,8 +84,8 @@ uint32_t sdr_soft_worker_stats_get(struct sdr_uc *uc, struct sdr_soft_worker_sta
 /*
  * Engine "mem": what is sent from then on to its workers, or to itself where it has none, stays in
  * the rings: packets that are prepared for a measurement.  Until it is played, so many times, 1 or
- * more: the rings are read over and over, and whoever receives sees each packet so often.  Nothing
- * may be sent there before all of that was received, and what comes then is stamped as earlier.
+ * more: the rings are read over and over, and whoever receives sees each packet so often, stamped a
+ * second later each time.  Nothing may be sent there before all of that was received.
  */
 void sdr_soft_mem_hold(struct sdr_uc *uc);
 void sdr_soft_mem_play(struct sdr_uc *uc, uint32_t times);

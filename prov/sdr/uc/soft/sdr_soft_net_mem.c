@@ -44,7 +44,7 @@
 #define SDR_SOFT_MEM_RING     (1u << 20) /* bytes, at least */
 #define SDR_SOFT_MEM_WRAP     UINT32_MAX /* in place of a length: the ring goes on at its start */
 #define SDR_SOFT_MEM_DATAGRAM 65536u	 /* bytes, at most */
-/* of a play (sdr_soft_mem_play), as far as stamps tell: arrivals go on in all rings alike */
+/* ns that a play takes, by the stamps, in all rings alike: they tell which worker is behind */
 #define SDR_SOFT_MEM_PLAY_NS 1000000000u
 
 struct sdr_soft_mem_head {
