@@ -25,10 +25,11 @@
 /* on a near path, of the round trip, for who sends more than a packet in one; 0 for about two */
 #define SDR_AUTO_TILT	   0.2
 #define SDR_AUTO_TILT_NONE 0.7
-/* of a round trip beyond that, ns, for all of the path: what is kept more by who has less of it
- * than that share; so much remains at least */
-#define SDR_AUTO_LEAN	      0.025
+/* of a round trip beyond that, ns, times a share of the path, that one at most, times what it is
+ * less than that one: what is kept more; so much of all remains at least */
+#define SDR_AUTO_LEAN	      0.075
 #define SDR_AUTO_LEAN_FROM_NS 5e6
+#define SDR_AUTO_LEAN_MOST    0.66
 #define SDR_AUTO_LEAN_NONE    0.5
 #define SDR_AUTO_LEAN_LEAST   0.5
 /* of the window: the smallest that still has a rate; on a near path, of what would fill it */
@@ -118,16 +119,19 @@ double sdr_auto_few(const struct sdr_cc *cc)
  * Of what is kept (keeps, ns) who has less than half of a far path keeps more, and who has more
  * less, as far as there is a queue: what the root makes of two shares depends on how long a packet
  * is, and is so little that equal shares take seconds (round trips, which are short on a near one).
+ * It is for shares of a few: those of a crowd, and one that has all of it, keep what they kept.
  */
 static uint64_t auto_lean(const struct sdr_cc *cc, double win, uint64_t keeps)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
-	double trip = (double)a->queue.base, path = a->rival.most * trip / SDR_CC_NS_PER_S, lean;
+	double trip = (double)a->queue.base, path = a->rival.most * trip / SDR_CC_NS_PER_S;
+	double share, lean;
 
 	if (trip < SDR_AUTO_LEAN_FROM_NS || path <= 0)
 		return keeps;
-	lean = SDR_AUTO_LEAN * (trip - SDR_AUTO_LEAN_FROM_NS);
-	lean *= SDR_AUTO_LEAN_NONE - fmin(win / path, 1);
+	share = fmin(win / path, SDR_AUTO_LEAN_MOST);
+	lean = SDR_AUTO_LEAN * (trip - SDR_AUTO_LEAN_FROM_NS) * share *
+	       (SDR_AUTO_LEAN_NONE - share);
 	/* a path that is not full is filled as fast as ever */
 	if (lean < 0)
 		lean *= fmin((double)a->queue.queue / (double)keeps, 1);
