@@ -209,9 +209,18 @@ server_killed() {
 }
 
 # One after another, and what a refused client leaves does not matter to the next.
+# The server has said so often that it waits: until then another client is refused.
+until_waiting() { # TIMES
+	local i
+	for i in {1..400}; do
+		[ "$(grep -c 'waiting for a client' "$tmp/server.txt")" -lt "$1" ] || return 0
+		sleep 0.05
+	done
+	no "the server does not wait again"
+}
 loop() {
-	server --loop && client $run && ends_with client 0 '^soft,soft,1,20000,' &&
-		client -e carrier && ends_with client 1 'carrier' &&
+	server --loop && client $run && ends_with client 0 '^soft,soft,1,20000,' && until_waiting 2 &&
+		client -e carrier && ends_with client 1 'carrier' && until_waiting 3 &&
 		client $run && ends_with client 0 '^soft,soft,1,20000,' || return 1
 	alive server || no "the server has ended"
 }
