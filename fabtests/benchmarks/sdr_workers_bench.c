@@ -568,7 +568,7 @@ int main(int argc, char **argv)
 			usage();
 	}
 	if (optind != argc || rounds < 1 || rounds > ROUNDS_MAX || mtus[0] < 64 ||
-	    (len ? len : LEN_RECV) % mtus[0] ||
+	    (len ? len : LEN_RECV) % mtus[0] || (n > 1 && len % mtus[1]) ||
 	    (only && strcmp(only, "recv") != 0 && strcmp(only, "send") != 0))
 		usage();
 	rows_set(&t, list);

@@ -212,7 +212,7 @@ def timed(ctx, name, perf, more):
 
 
 def warm(size, loss, n):
-    """Writes one at a time (mean), and half of a round trip of messages (p99), over what is ideal."""
+    """Writes one at a time (mean), and messages with their answers (p99), over what is ideal."""
     def case(ctx, name):
         more = ("--loss", loss) if loss != "0" else ()
         count = max(20, n // 4) if ctx.seconds < 10 else n
