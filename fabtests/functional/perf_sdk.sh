@@ -211,8 +211,8 @@ server_killed() {
 # One after another, and what a refused client leaves does not matter to the next.
 # The server has said so often that it waits: until then another client is refused.
 until_waiting() { # TIMES
-	local i
-	for i in {1..400}; do
+	local _
+	for _ in {1..400}; do
 		[ "$(grep -c 'waiting for a client' "$tmp/server.txt")" -lt "$1" ] || return 0
 		sleep 0.05
 	done
