@@ -304,6 +304,34 @@ static void rival__asks_only_for_what_it_would_use(void **state)
 	assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
 }
 
+/* Who has little for long, and sees a drain leave a queue, as all who share the path do then. */
+static uint64_t asks_after(uint64_t random)
+{
+	struct rounds t;
+
+	rounds_new(&t);
+	t.at.bw = (uint64_t)(0.1 * PATH);
+	t.at.bytes = 0.1 * PATH * trip(&t);
+	t.win = 0.1 * PATH * trip(&t);
+	t.at.random = random;
+	assert_true(stays(&t, SDR_RIVAL_NONE, 5 * S) >= 5 * S);
+	t.at.drains = 1;
+	return stays(&t, SDR_RIVAL_NONE, 5 * S);
+}
+
+static void rival__not_all_ask_at_once(void **state)
+{
+	uint64_t first = UINT64_MAX, last = 0, after, i;
+
+	(void)state;
+	for (i = 0; i < 16; i++) {
+		after = asks_after(i * 30 * MS);
+		first = after < first ? after : first;
+		last = after > last ? after : last;
+	}
+	assert_in_range(last, first + 250 * MS, 600 * MS);
+}
+
 /* A quarter of the path more, for twelve rounds. */
 static void rival__they_yield_to_a_push(void **state)
 {
@@ -1006,6 +1034,7 @@ int main(void)
 		cmocka_unit_test(rival__they_come_back),
 		cmocka_unit_test(rival__asks_only_with_little),
 		cmocka_unit_test(rival__asks_only_for_what_it_would_use),
+		cmocka_unit_test(rival__not_all_ask_at_once),
 		cmocka_unit_test(rival__they_yield_to_a_push),
 		cmocka_unit_test(rival__pauses_grow_up_to_ten_minutes),
 		cmocka_unit_test(rival__nobody_yields_to_a_push),

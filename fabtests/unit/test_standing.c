@@ -149,6 +149,32 @@ static void standing__a_drain_that_empties_nothing(void **state)
 	assert_false(stays(0, 0, BASE - MS / 4));
 }
 
+/* Whether it stays after a drain that met no queue so many rounds before, and one ever since. */
+static bool stays_behind(uint32_t rounds)
+{
+	struct rounds t;
+
+	rounds_new(&t);
+	t.at.queue = 2 * MS;
+	quiet(&t, 10);
+	t.at.queue = 0;
+	quiet(&t, 1);
+	t.at.queue = 2 * MS;
+	quiet(&t, rounds);
+	t.at.drains++;
+	quiet(&t, 10);
+	return t.s.stays;
+}
+
+/* The others have drained just before, so the path was empty; they are back when it shows. */
+static void standing__a_drain_behind_the_others(void **state)
+{
+	(void)state;
+	assert_false(stays_behind(0));
+	assert_false(stays_behind(3));
+	assert_true(stays_behind(9));
+}
+
 static void standing__the_last_drain_counts(void **state)
 {
 	struct rounds t;
@@ -178,6 +204,7 @@ int main(void)
 		cmocka_unit_test(standing__is_said_once),
 		cmocka_unit_test(standing__a_longer_path_says_nothing),
 		cmocka_unit_test(standing__a_drain_that_empties_nothing),
+		cmocka_unit_test(standing__a_drain_behind_the_others),
 		cmocka_unit_test(standing__the_last_drain_counts),
 	};
 

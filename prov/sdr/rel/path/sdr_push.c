@@ -39,6 +39,8 @@
 #define SDR_PUSH_ALONE	   0.4		       /* of the push: who gains less has it all already */
 #define SDR_PUSH_WAIT_NS   (500 * 1000000ull)  /* with little, before a push: at least, ... */
 #define SDR_PUSH_SPREAD_NS (1000 * 1000000ull) /* ... and that much more by chance */
+/* with little, from when there is a reason on, by chance: others have found the same one */
+#define SDR_PUSH_APART_NS (500 * 1000000ull)
 /* ... for a second one, and for one on suspicion */
 #define SDR_PUSH_AGAIN_NS   (500 * 1000000ull)
 #define SDR_PUSH_SOON_NS    (250 * 1000000ull)
@@ -62,6 +64,12 @@ void sdr_push_idle(struct sdr_push *p, uint64_t now, uint64_t random)
 {
 	if (now + SDR_PUSH_WAIT_NS > p->at)
 		wait_some(p, now, random);
+}
+
+void sdr_push_apart(struct sdr_push *p, uint64_t now, uint64_t random)
+{
+	if (now > p->at)
+		p->at = now + random % SDR_PUSH_APART_NS;
 }
 
 void sdr_push_after(struct sdr_push *p, uint64_t now, uint64_t random)

@@ -26,6 +26,8 @@ struct sdr_push {
 void sdr_push_init(struct sdr_push *p, uint64_t now, uint64_t random);
 /* There is no reason for one now: none before a while. */
 void sdr_push_idle(struct sdr_push *p, uint64_t now, uint64_t random);
+/* The same for who has little all the time: one that comes up is not answered by all at once. */
+void sdr_push_apart(struct sdr_push *p, uint64_t now, uint64_t random);
 /* Rivals have gone: none before a while, whatever was meant before. */
 void sdr_push_after(struct sdr_push *p, uint64_t now, uint64_t random);
 /* Rivals are there, and nobody is asked for two pauses; until when, ns. */

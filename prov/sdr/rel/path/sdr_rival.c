@@ -138,6 +138,8 @@ static void rival_in_none(struct sdr_rival *r, const struct sdr_rival_at *at,
 		sdr_push_suspects(&r->push, at);
 	else if (!r->push.suspect && !rival_little(r, at->now))
 		sdr_push_idle(&r->push, at->now, at->random);
+	else if (!rival_reason(r, at->now))
+		sdr_push_apart(&r->push, at->now, at->random);
 	if (rival_beats(r, at)) {
 		rival_listen(r, fmax(r->rate, SDR_RIVAL_LISTEN_LEAST * r->most), false);
 	} else if (at->app_limited && r->busy < SDR_RIVAL_BUSY) {

@@ -7,8 +7,8 @@
  * round trip that it calls empty (the base) is too long, and the queue that it sees above that is
  * short and looks like one of a crowd of flows like us.  Three signs tell:
  *
- *   stays   after our own drain the queue is still there, or the drain has found a shorter path,
- *           so that nobody knows whether it was empty
+ *   stays   after our own drain the queue is still there, and was there just before, too; or the
+ *           drain has found a shorter path, so that nobody knows whether it was empty
  *   odd     the base was longer at first than any crowd of flows like us makes it.  It may have
  *           been somebody's start, so this is a reason to ask only (sdr_rival.c: a push)
  *   sure    the base stood for a while and then proves shorter, although we have drained twice, or
@@ -27,11 +27,15 @@
 #define STANDING_CROWD	0.85 /* of the target of those with little: the queue of a crowd */
 #define STANDING_ODD	3.0  /* of the same: one that no crowd keeps */
 #define STANDING_LOOK	3u   /* rounds in which a drain shows */
-#define STANDING_EMPTY	0.2  /* of the same: hardly any queue */
+/* rounds of a block: an empty path is remembered for one to two of them, since who drains just
+ * behind the others finds it empty, and is met by their queue when it returns */
+#define STANDING_BLOCK 4u
+#define STANDING_EMPTY 0.2 /* of the same: hardly any queue */
 
 void sdr_standing_init(struct sdr_standing *s)
 {
 	memset(s, 0, sizeof(*s));
+	s->low = s->lately = UINT64_MAX;
 }
 
 static bool standing_is_odd(struct sdr_standing *s, const struct sdr_standing_at *at)
@@ -74,21 +78,34 @@ enum sdr_standing_says sdr_standing_base(struct sdr_standing *s, const struct sd
 	return odd ? SDR_STANDING_ODD : SDR_STANDING_NOTHING;
 }
 
+/* Nobody drains: a round may begin a block. */
+static void standing_block(struct sdr_standing *s)
+{
+	if (s->rounds++ < STANDING_BLOCK)
+		return;
+	s->rounds = 1;
+	s->lately = s->low;
+	s->low = UINT64_MAX;
+}
+
 void sdr_standing_drained(struct sdr_standing *s, const struct sdr_standing_at *at)
 {
+	uint64_t low;
+
 	SDR_ASSERT(at->drains >= s->drains);
 	if (at->drains != s->drains) {
 		s->drains = at->drains;
 		s->look = STANDING_LOOK;
-		s->low = UINT64_MAX;
 	}
 	if (!s->look) {
+		standing_block(s);
 		s->before = at->base;
-		return;
 	}
+	s->low = at->queue < s->low ? at->queue : s->low;
+	if (!s->look)
+		return;
 	s->look--;
-	if (at->queue < s->low)
-		s->low = at->queue;
-	s->stays = (double)s->low > STANDING_EMPTY * (double)at->few ||
+	low = s->low < s->lately ? s->low : s->lately;
+	s->stays = (double)low > STANDING_EMPTY * (double)at->few ||
 		   (double)s->before > STANDING_SAME * (double)at->base;
 }

@@ -21,8 +21,11 @@ struct sdr_standing {
 	uint64_t past[SDR_STANDING_PAST], past_at;
 	/* drains until the last round; rounds that are still looked at after the last of them */
 	uint32_t drains, look;
-	uint64_t low, before; /* since then: shortest queue; and base before, ns */
-	bool stays;	      /* the last drain has not emptied the path, or has found it shorter */
+	/* shortest queues of this block of rounds, which has so many yet, and of the last; ns */
+	uint32_t rounds;
+	uint64_t low, lately;
+	uint64_t before; /* base before the last drain, ns */
+	bool stays;	 /* the last drain has not emptied the path, or has found it shorter */
 };
 
 /* A round that is over. */
