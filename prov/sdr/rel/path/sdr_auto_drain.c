@@ -130,12 +130,16 @@ void sdr_auto_drain_look(struct sdr_cc *cc, uint64_t now, uint64_t target, bool 
 		a->shortest = fmin(a->shortest, queue);
 }
 
-/* So little of ours is on its way that a drain would not empty the path more. */
+/*
+ * So little of ours is on its way that a drain would not empty the path more.  START ends so, too,
+ * in a queue that it has made.
+ */
 static bool auto_is_empty(const struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
 
-	return a->phase == SDR_AUTO_CRUISE && ack->bytes && a->queue.base >= SDR_QDELAY_FAR_NS &&
+	return a->phase == SDR_AUTO_CRUISE && a->rounds > a->settled && ack->bytes &&
+	       a->queue.base >= SDR_QDELAY_FAR_NS &&
 	       (double)ack->inflight < SDR_AUTO_DRAIN_EMPTY * a->win;
 }
 
