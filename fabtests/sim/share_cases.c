@@ -84,7 +84,9 @@ const struct bar_case bar_cases[] = {
 	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.65) } },
 	{ "cubic-4", .flows = 1, .rival = &rival_cubic, .queue_bdp = 4,
 	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.65) } },
-	/* which has filled the queue before we come */
+	/* which is filling the queue when we come, as over real kernels, or has filled it before */
+	{ "soon-cubic-1", .flows = 1, .rival = &rival_cubic, .late_s = 0.2,
+	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.65) } },
 	{ "late-bbr-1", .flows = 1, .rival = &rival_bbr, .late_s = 3, .greets = true, .seconds = 14,
 	  .quick = true, .must = { LEAST(SHARE, 0.3), MOST(SHARE, 0.6) } },
 	{ "late-cubic-1", .flows = 1, .rival = &rival_cubic, .late_s = 3, .greets = true,
