@@ -25,8 +25,9 @@ sdr_idle_SOURCES = \
 	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
 	fabtests/benchmarks/sdr_idle.c
 sdr_idle_LDADD = $(LIBFABRIC_LIBS)
-# What a transfer costs the processors of both sides; wan-cpu.sh runs it over sdr_wan.
-noinst_PROGRAMS += sdr_cpu
+# What a transfer costs the processors of both sides, and the floor beneath it; wan-cpu.sh runs them over sdr_wan.
+noinst_PROGRAMS += sdr_cpu sdr_bare
+sdr_bare_SOURCES = fabtests/benchmarks/sdr_bare.c
 sdr_cpu_SOURCES = \
 	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
 	fabtests/benchmarks/sdr_cpu.c

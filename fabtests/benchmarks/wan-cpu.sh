@@ -4,7 +4,9 @@
 #
 # CPU seconds and wake-ups a GB of sender and receiver over a long path (sdr_wan: 25 ms, 1 Gbit/s,
 # MTU 9000, a queue of 1 BDP), with both sides asleep while there is nothing to do, beside another
-# provider over the same path: A B A B ..., medians of ROUNDS runs and the ratio of the medians.
+# provider over the same path: A B A B ..., medians of ROUNDS runs and the ratio of the medians.  And
+# beside sdr_bare, a loop that sends as many bytes and does nothing else: the floor, with the wake-ups
+# of this machine (sdr_wan's among them, which a sender pays for where it runs on another processor).
 # Ends with "N passed, N failed" over the bar of the project.
 #
 #   fabtests/benchmarks/wan-cpu.sh [options of sdr_wan, e.g. --rate 100mbit]
@@ -38,6 +40,10 @@ for round in $(seq "$ROUNDS"); do
 		esac
 		rm -f "$rows.one"
 	done
+	"$build/sdr_wan" --rtt 25ms --rate 1gbit --queue 1bdp --json /dev/null --quiet "$@" \
+		--run "a:'$build/sdr_bare' 10.77.2.1 9 > '$rows.one'" < /dev/null
+	awk -F, 'NF == 6 { print "bare,,,," $4 "," $5 ",," $6 "," }' "$rows.one" >> "$rows"
+	rm -f "$rows.one"
 done
 
 awk -F, -v a="${PROV:-sdr}" -v b="${BASE:-tcp;ofi_rxm}" -v rounds="$ROUNDS" -v max="${MAX_CPU:-0.35}" '
@@ -58,6 +64,8 @@ awk -F, -v a="${PROV:-sdr}" -v b="${BASE:-tcp;ofi_rxm}" -v rounds="$ROUNDS" -v m
 			x = median(a, f); y = median(b, f)
 			printf "%-22s %12.2f %14.2f %8.2f\n", what[f], x, y, (y > 0 ? x / y : 0)
 		}
+		if (n["bare"])
+			printf "%-22s %12.2f (%.0f wake-ups/GB, %.0f Mbit/s)\n", "bare sender s/GB", median("bare", 6), median("bare", 8), median("bare", 5)
 		bar("every run finished", n[a] == rounds && n[b] == rounds)
 		bar(sprintf("sender %.3f s/GB <= %s", median(a, 6), max), n[a] && median(a, 6) <= max)
 		bar(sprintf("receiver %.3f s/GB <= %s", median(a, 7), max), n[a] && median(a, 7) <= max)
