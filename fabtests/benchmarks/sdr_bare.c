@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };
 	int i, s, datagram = DATAGRAM, room = 4 << 20, ret;
-	uint64_t size = 1000000000, trains = 1;
+	uint64_t size = 1000000000, trains = 1, port;
 	double rate = 960e6;
 	char *from;
 
@@ -118,7 +118,10 @@ int main(int argc, char **argv)
 	if (argc - i != 2 || !inet_aton(argv[i], &to.sin_addr) || !size || size > SIZE_TOP ||
 	    !(rate > 0 && rate <= RATE_TOP) || !trains)
 		return usage();
-	to.sin_port = htons((uint16_t)atoi(argv[i + 1]));
+	port = strtoull(argv[i + 1], NULL, 10);
+	if (!port || port > UINT16_MAX)
+		return usage();
+	to.sin_port = htons((uint16_t)port);
 	from = malloc(SOURCE);
 	if (!from)
 		return failed("malloc");
