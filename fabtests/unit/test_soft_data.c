@@ -4,8 +4,6 @@
  * The soft engine's data path over loopback sockets: what is placed, what is not, and what is told.
  */
 #include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <unistd.h>
 #include "uc/soft/sdr_soft_host.h"
 #include "uc/sdr_uc_addr.h"
@@ -637,72 +635,6 @@ static void data__not_connected_is_a_loss(void **state)
 	pair_close(&p);
 }
 
-/* An address of this host that is not loopback's, as an engine's name; false: it has none. */
-static bool outward(char *name, size_t len)
-{
-	struct ifaddrs *all, *i;
-	char ip[INET_ADDRSTRLEN];
-	bool found = false;
-
-	assert_int_equal(getifaddrs(&all), 0);
-	for (i = all; i && !found; i = i->ifa_next) {
-		const struct sockaddr_in *in = (const void *)i->ifa_addr;
-
-		if (!in || in->sin_family != AF_INET || !(i->ifa_flags & IFF_UP) ||
-		    i->ifa_flags & IFF_LOOPBACK)
-			continue;
-		inet_ntop(AF_INET, &in->sin_addr, ip, sizeof(ip));
-		snprintf(name, len, "soft:%s", ip);
-		found = true;
-	}
-	freeifaddrs(all);
-	return found;
-}
-
-/*
- * The thread is late, its host was not: events say since when they could have been read.  The
- * kernel begins to stamp some time after a socket asks for it and gives what came before the time
- * of the call (net/core/dev.c: netstamp_clear): it may be late a few times and has to stop.
- */
-static void poll__says_since_when(void **state)
-{
-	static const uint8_t text[] = "late";
-	uint64_t before, behind, now;
-	uint8_t src[2000], dst[2000];
-	struct pair_opt opt = { 0 };
-	bool in_time = false;
-	char name[32];
-	struct pair p;
-	int i, n, all, round;
-
-	(void)state;
-	opt.name = name;
-	if (!outward(name, sizeof(name)))
-		skip();
-	pair_open(&p, &opt);
-	assert_int_equal(p.b->ops->slot_bind(p.qb, 0, 0, dst, sizeof(dst), NULL), 0);
-	for (round = 0; round < 40 && !in_time; round++) {
-		before = p.b->ops->now(p.b);
-		pair_post(&p, pair_write(&p, 0, 0, src, 0, sizeof(src)));
-		pair_post(&p, pair_ctl(&p.ib.addr, text, sizeof(text)));
-		behind = p.b->ops->now(p.b);
-		poll(NULL, 0, 50);
-		for (all = 0; all < 3; all += n) {
-			n = pair_wait(p.b, p.ev, 3 - all);
-			now = p.b->ops->now(p.b);
-			for (i = 0; i < n; i++) {
-				if (p.ev[i].kind != SDR_UC_EV_CTL)
-					continue;
-				assert_true(p.ev[i].since >= before - 1000);
-				assert_true(p.ev[i].since < now);
-				in_time = p.ev[i].since < behind + 25000000;
-			}
-		}
-	}
-	assert_true(in_time);
-	pair_close(&p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -732,7 +664,6 @@ int main(void)
 		cmocka_unit_test(fd__is_silent_when_hushed),
 		cmocka_unit_test(poll__says_when_it_is_dry),
 		cmocka_unit_test(data__not_connected_is_a_loss),
-		cmocka_unit_test(poll__says_since_when),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

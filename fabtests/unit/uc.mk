@@ -33,11 +33,13 @@ fabtests_unit_test_sim_path_SOURCES = fabtests/unit/test_sim_path.c fabtests/uni
 fabtests_unit_test_sim_node_SOURCES = fabtests/unit/test_sim_node.c fabtests/unit/test_sim_util.h
 fabtests_unit_test_sim_link_SOURCES = fabtests/unit/test_sim_link.c fabtests/unit/test_sim_util.h
 
-UNIT_TESTS += fabtests/unit/test_soft_open fabtests/unit/test_soft_data fabtests/unit/test_soft_bad
+UNIT_TESTS += fabtests/unit/test_soft_open fabtests/unit/test_soft_data fabtests/unit/test_soft_late
+UNIT_TESTS += fabtests/unit/test_soft_bad
 UNIT_TESTS += fabtests/unit/test_soft_full
 fabtests_unit_test_soft_full_SOURCES = fabtests/unit/test_soft_full.c fabtests/unit/test_soft_sends.c \
 	fabtests/unit/test_soft_sends.h fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_open_SOURCES = fabtests/unit/test_soft_open.c fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_late_SOURCES = fabtests/unit/test_soft_late.c fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_data_SOURCES = fabtests/unit/test_soft_data.c fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_bad_SOURCES = fabtests/unit/test_soft_bad.c fabtests/unit/test_soft_util.h
 UNIT_TESTS += fabtests/unit/test_soft_share
@@ -80,6 +82,7 @@ fabtests_unit_test_fault_soft_LDADD = $(SDR_UC_LIBS) $(UC_TEST_LIBS)
 fabtests_unit_test_soft_full_LDADD = $(SDR_UC_LIBS) $(UC_TEST_LIBS)
 fabtests_unit_test_soft_open_LDADD = $(SDR_UC_LIBS) $(UC_TEST_LIBS)
 fabtests_unit_test_soft_data_LDADD = $(SDR_UC_LIBS) $(UC_TEST_LIBS)
+fabtests_unit_test_soft_late_LDADD = $(SDR_UC_LIBS) $(UC_TEST_LIBS)
 fabtests_unit_test_soft_bad_LDADD = $(SDR_UC_LIBS) $(UC_TEST_LIBS)
 fabtests_unit_test_soft_nic_LDADD = $(SDR_UC_LIBS) $(UC_TEST_LIBS)
 

@@ -317,7 +317,7 @@ struct sdr_rcv_state {
 	uint32_t cum;		  /* all packets below are in place */
 	uint32_t last;		  /* packet placed last */
 	uint32_t dups;		  /* packets that came again */
-	uint64_t last_ns;	  /* engine time of the round in which `last` came */
+	uint64_t last_ns;	  /* engine time at which this host had `last`, or found it */
 	const uint64_t *pkt_bits; /* bit i % 64 of word i / 64; words behind npkts are zero */
 	const uint64_t *chunk_bits;
 	void *buf;

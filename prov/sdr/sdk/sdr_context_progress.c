@@ -84,6 +84,7 @@ static void sdr_context_placed(struct sdr_context *ctx, const struct sdr_uc_ev *
 	}
 	n = sdr_context_row(ev, ctx->ev_n - (int)(ev - ctx->ev));
 	sdr_recv_run(ev->p.cookie, ev, n, &note);
+	note.since = ev[n - 1].since;
 	h = sdr_recv_count(ctx, &note);
 	if (h)
 		sdr_recv_cum(h);

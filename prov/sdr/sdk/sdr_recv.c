@@ -244,7 +244,7 @@ struct sdr_rcv_handle *sdr_recv_count(struct sdr_context *ctx, const struct sdr_
 		marks[i] += note->ecn[i];
 	if (note->fresh + note->dups) {
 		st->last = note->last;
-		st->last_ns = ctx->now;
+		st->last_ns = note->since && note->since < ctx->now ? note->since : ctx->now;
 	}
 	if (sdr_list_empty(&h->touched))
 		sdr_list_add_tail(&h->touched, &ctx->touched);

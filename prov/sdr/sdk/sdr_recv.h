@@ -43,6 +43,7 @@ struct sdr_recv_note {
 	uint32_t high, last;	   /* 1 + the highest of the new; the last of all */
 	uint16_t ecn[SDR_UC_ECNS]; /* new packets by their mark, */
 	uint8_t via;		   /* and the way by which all of them came */
+	uint64_t since; /* when this host had the last, ns by the engine's clock; 0: not known */
 };
 
 /*

@@ -128,8 +128,9 @@ struct sdr_uc_ev {
 	uint8_t via;
 	uint32_t len; /* PLACED, CTL: payload bytes */
 	/*
-	 * CTL: since when this host had it, by the engine's clock, where that is known; who polls
-	 * may be late.  0: it is not.  PLACED by a worker: in the order of arrivals, 0 is the first
+	 * Since when this host had it, by the engine's clock, where that is known (of packets that
+	 * came as one, since when it had the first); who polls may be late.  0: it is not.  PLACED
+	 * by a worker: in the order of arrivals, 0 is the first
 	 */
 	uint64_t since;
 	union {

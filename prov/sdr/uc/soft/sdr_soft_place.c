@@ -190,7 +190,7 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 	}
 	ev->ecn = rx->ecn;
 	ev->via = hold || !q->via ? 0 : sdr_soft_came_by(q, rx);
-	ev->since = rx->stamp;
+	ev->since = rx->worker ? rx->stamp : rx->since;
 	if (d.piece) {
 		rx->st->pieces_rx++;
 		q->piece_ce |= (uint32_t)(rx->ecn == SDR_UC_CE) << ev->via;

@@ -81,12 +81,47 @@ static uint8_t *sdr_soft_rx_own_copy(struct sdr_soft_rx *rx, const uint8_t *pkt,
 	return memcpy(rx->bufs + (size_t)rx->cur * SDR_SOFT_RX_BUF_LEN + (pkt - at), pkt, len);
 }
 
-/* The kernel's stamp, by the engine's clock; 0 if somebody has set the wall's meanwhile. */
-static uint64_t sdr_soft_rx_since(const struct sdr_soft *s, const struct sdr_soft_rx *rx)
+/*
+ * Stamps are of the wall's clock, which is slewed, and set now and then; the engine's never is.
+ * Behind a set one none is believed for as long as there may be older ones.  They are compared at
+ * most every `apart` ns, and not by a look between whose halves the thread was away.
+ */
+static void sdr_soft_rx_clocks(const struct sdr_soft *s, struct sdr_soft_rx *rx, uint64_t apart)
+{
+	uint64_t before = rx->compared, differed = rx->engine_less_wall, at, moved;
+	struct timespec wall, own;
+
+	if (before && s->clock < before + apart)
+		return;
+	for (int i = 0;; i++) {
+		clock_gettime(CLOCK_MONOTONIC, &own);
+		at = sdr_soft_ns(&own);
+		clock_gettime(CLOCK_REALTIME, &wall);
+		clock_gettime(CLOCK_MONOTONIC, &own);
+		if (sdr_soft_ns(&own) - at <= SDR_SOFT_LOOK_NS)
+			break;
+		if (i == SDR_SOFT_LOOKS)
+			return;
+	}
+	rx->compared = sdr_soft_ns(&own);
+	rx->engine_less_wall = rx->compared - sdr_soft_ns(&wall);
+	moved = rx->engine_less_wall - differed;
+	if (moved > UINT64_MAX / 2)
+		moved = -moved;
+	if (before && moved > SDR_SOFT_SET_NS + (rx->compared - before) / SDR_SOFT_SLEWS)
+		rx->doubted = rx->compared + SDR_SOFT_LATE_MAX_NS;
+}
+
+/* The kernel's stamp, by the engine's clock; 0: somebody has set the wall's, or it is not known. */
+static uint64_t sdr_soft_rx_since(const struct sdr_soft *s, struct sdr_soft_rx *rx)
 {
 	uint64_t ns = rx->stamp + rx->engine_less_wall;
 
-	return ns + SDR_SOFT_LATE_MAX_NS > s->clock ? ns : 0;
+	if (ns + SDR_SOFT_SET_NS < s->clock)
+		sdr_soft_rx_clocks(s, rx, 1);
+	if (!rx->compared || s->clock < rx->doubted || ns + SDR_SOFT_LATE_MAX_NS <= s->clock)
+		return 0;
+	return ns;
 }
 
 /*
@@ -210,19 +245,6 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 	return n;
 }
 
-/* Stamps are of the wall's clock, which is slewed, and set now and then; the engine's never is. */
-static void sdr_soft_rx_clocks(const struct sdr_soft *s, struct sdr_soft_rx *rx)
-{
-	struct timespec wall, own;
-
-	if (rx->compared && s->clock < rx->compared + SDR_SOFT_CLOCKS_NS)
-		return;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_MONOTONIC, &own);
-	rx->compared = sdr_soft_ns(&own);
-	rx->engine_less_wall = rx->compared - sdr_soft_ns(&wall);
-}
-
 int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, struct sdr_soft_inlet *in,
 		     uint32_t room)
 {
@@ -237,7 +259,7 @@ int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, struct 
 		if (ret > 0) {
 			rx->st->sys_rx++;
 			if (!rx->worker)
-				sdr_soft_rx_clocks(s, rx);
+				sdr_soft_rx_clocks(s, rx, SDR_SOFT_CLOCKS_NS);
 			for (i = 0; i < ret; i++)
 				rx->inlet[rx->nmsg++] = in;
 			rx->many = true;

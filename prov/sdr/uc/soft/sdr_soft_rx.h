@@ -19,7 +19,12 @@ struct sdr_soft_qp;
 #define SDR_SOFT_RX_BUF_LEN 65536u /* bytes; no UDP datagram is longer */
 /* ns: what is said to have come before that came when the clocks were set */
 #define SDR_SOFT_LATE_MAX_NS 1000000000u
-#define SDR_SOFT_CLOCKS_NS   10000000u /* ns: between two looks at both */
+#define SDR_SOFT_CLOCKS_NS   10000000u /* ns: between two looks at both clocks */
+#define SDR_SOFT_LOOKS	     4	       /* tries to get one, */
+#define SDR_SOFT_LOOK_NS     50000u    /* ns: that takes no longer: the thread was not away */
+/* What the wall's clock moves by when it is set, ns; when it is slewed, 1 in so much at most. */
+#define SDR_SOFT_SET_NS 1000000u
+#define SDR_SOFT_SLEWS	1000u
 
 /* A socket, as who reads it knows it. */
 struct sdr_soft_inlet {
@@ -56,8 +61,9 @@ struct sdr_soft_rx {
 	uint64_t since; /* the same by the engine's clock, 0: not known; not a worker's */
 	/* when the two clocks were compared, ns of the engine's; that, less the wall's */
 	uint64_t compared, engine_less_wall;
-	bool have_addr; /* addr[cur] is filled */
-	bool many;	/* the last call brought something: ask for all there is */
+	uint64_t doubted; /* until then no stamp is believed: the wall's was set; engine's, ns */
+	bool have_addr;	  /* addr[cur] is filled */
+	bool many;	  /* the last call brought something: ask for all there is */
 	/* it brought less than it had room for: nothing older is in the socket */
 	bool drained;
 	bool lone;     /* it was asked for one and got one */
