@@ -68,6 +68,7 @@ static void seg_overtaken(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt
 struct told {
 	struct sdr_acks *acks;
 	uint64_t delay;	     /* ns: that the peer waited */
+	uint64_t waited;     /* ns: that its report waited here */
 	uint32_t news, late; /* paths by which something new came; what had been declared lost */
 	uint32_t top[SDR_PATHS_MAX]; /* news: the highest packet of those */
 };
@@ -125,7 +126,7 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 		sdr_rel_step(c->rel);
 		n += sdr_bitmap_set_range(s->acked, a, b);
 		s->nacked += b - a;
-		seg_overtaken(c, s, a, t->delay);
+		seg_overtaken(c, s, a, t->delay + t->waited);
 		if (s->nagain)
 			unsent += sdr_bitmap_clear_range(s->again, a, b);
 		if (c->main.pmtu.hole.lost || s->on[a])
@@ -219,26 +220,27 @@ static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s,
 	return s->inflight - unknown;
 }
 
-static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, uint64_t delay_ns,
-		       bool rtt, struct sdr_acks *as)
+/* Packet pkt has arrived, and was the newest of its path; rtt: the report left because of it. */
+static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, bool rtt,
+		       const struct told *t)
 {
 	struct sdr_txent *e = sdr_tlog_find(c, s, pkt);
-	uint64_t now = c->rel->now;
+	uint64_t now = c->rel->now, heard = now - t->waited, delay = t->delay + t->waited;
 	struct sdr_cc_ack *ca;
 	struct sdr_path *p;
 
-	if (!e || now < e->tx_ns)
+	if (!e || heard < e->tx_ns)
 		return;
 	p = sdr_conn_path(c, e->path);
-	ca = &as->v[e->path];
+	ca = &t->acks->v[e->path];
 	if (s->run_ntx[pkt / s->shape->run_pkts] > 1) {
 		/*
 		 * Which transmission arrived?  Not the latest if it is younger than any round trip.
 		 */
-		if (now - e->tx_ns < sdr_rtt_min(&p->rtt))
+		if (heard - e->tx_ns < sdr_rtt_min(&p->rtt))
 			return;
-	} else if (rtt && now > e->tx_ns && !c->rtt_mute) {
-		sdr_rtt_sample(&p->rtt, now, now - e->tx_ns, delay_ns);
+	} else if (rtt && heard > e->tx_ns && !c->rtt_mute) {
+		sdr_rtt_sample(&p->rtt, now, heard - e->tx_ns, t->delay);
 		ca->rtt = p->rtt.latest;
 		if (pkt + 1 < s->npkts || s->len % s->shape->mtu == 0)
 			ca->rtt_full = p->rtt.latest;
@@ -246,9 +248,9 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 	if (!ca->snap || ca->snap_tx_ns <= e->tx_ns) {
 		ca->snap = &e->snap;
 		ca->snap_tx_ns = e->tx_ns;
-		ca->delay = delay_ns;
+		ca->delay = delay;
 	}
-	sdr_rack_delivered(&p->rack, e->seq, e->tx_ns, now, delay_ns);
+	sdr_rack_delivered(&p->rack, e->seq, e->tx_ns, now, delay);
 	if (sdr_seq_lt(s->rack_seq[e->path], e->seq))
 		s->rack_seq[e->path] = e->seq;
 }
@@ -258,14 +260,14 @@ static void seg_order(struct sdr_conn *c, struct sdr_seg_tx *s, const struct sdr
 		      uint32_t top, const struct told *t)
 {
 	if (f->echo < s->npkts)
-		seg_newest(c, s, f->echo, t->delay, true, t->acks);
+		seg_newest(c, s, f->echo, true, t);
 	if (c->npaths == 1) {
-		seg_newest(c, s, top, t->delay, false, t->acks);
+		seg_newest(c, s, top, false, t);
 		return;
 	}
 	for (uint32_t i = 0; i < c->npaths; i++)
 		if (t->news >> i & 1)
-			seg_newest(c, s, t->top[i], t->delay, false, t->acks);
+			seg_newest(c, s, t->top[i], false, t);
 }
 
 /* n of its packets came twice, the last of them by that path. */
@@ -297,7 +299,9 @@ static void seg_ecn(struct sdr_conn *c, const struct sdr_frame_dack *f, uint32_t
 
 void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_acks *as)
 {
-	struct told t = { .acks = as, .delay = f->echo_delay_us * 1000ull };
+	struct told t = { .acks = as,
+			  .delay = f->echo_delay_us * 1000ull,
+			  .waited = sdr_rel_late(c->rel) };
 	uint64_t before[SDR_PATHS_MAX];
 	struct sdr_seg_tx *s = sdr_seg_tx_by_msn(c, f->msn);
 	struct sdr_dack_iter it = { 0, f->base };

@@ -26,6 +26,13 @@ uint64_t sdr_rel_since(const struct sdr_rel *rel)
 	return t < rel->now ? t : rel->now;
 }
 
+uint64_t sdr_rel_late(const struct sdr_rel *rel)
+{
+	uint64_t t = sdr_rel_since(rel);
+
+	return t ? rel->now - t : 0;
+}
+
 /*
  * Values, not counts: the largest represents all.  Of decisions the latest would be better, but
  * it is not known which that is.

@@ -143,6 +143,8 @@ void sdr_rel_now(struct sdr_rel *rel); /* in callbacks: the time of the poll the
  * it was read, rel->now; 0: that is not known.
  */
 uint64_t sdr_rel_since(const struct sdr_rel *rel);
+/* For how long this host had it before it was read, ns; 0: no time at all, or not known. */
+uint64_t sdr_rel_late(const struct sdr_rel *rel);
 uint64_t sdr_rel_rand(struct sdr_rel *rel);
 
 /*

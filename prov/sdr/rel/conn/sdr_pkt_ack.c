@@ -107,6 +107,8 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, uint64_t delay,
 bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_acks *as)
 {
 	const struct sdr_cc_snap *newest = NULL;
+	uint64_t late = sdr_rel_late(c->rel), heard = c->rel->now - late;
+	uint64_t delay = f->delay_us * 1000ull;
 	bool asked = sdr_conn_mtu_asked(c);
 
 	c->st.ack_rx++;
@@ -132,18 +134,17 @@ bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 			if (sdr_seq_lt(f->r[i].hi, p->pn))
 				break;
 			ca = &as->v[p->path];
-			if (!p->done && i == 0 && p->pn == f->r[0].hi && c->rel->now > p->tx_ns &&
+			if (!p->done && i == 0 && p->pn == f->r[0].hi && heard > p->tx_ns &&
 			    !c->rtt_mute) {
 				struct sdr_rtt *rtt = &sdr_conn_path(c, p->path)->rtt;
 
-				sdr_rtt_sample(rtt, c->rel->now, c->rel->now - p->tx_ns,
-					       f->delay_us * 1000ull);
+				sdr_rtt_sample(rtt, c->rel->now, heard - p->tx_ns, delay);
 				ca->rtt = rtt->latest;
 				newest = &p->snap;
 			}
-			pkt_delivered(c, p, f->delay_us * 1000ull, as);
+			pkt_delivered(c, p, delay + late, as);
 			if (newest && ca->snap == newest)
-				ca->delay = f->delay_us * 1000ull;
+				ca->delay = delay + late;
 		}
 	}
 	sdr_pn_skip_fill(c, f);

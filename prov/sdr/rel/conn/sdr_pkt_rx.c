@@ -267,7 +267,7 @@ static bool pkt_received(struct sdr_conn *c, const struct sdr_uc_addr *from, uin
 	}
 	sdr_conn_ecn_came(c, sdr_multipath_by(c, from));
 	if (c->rx.pns.r[0].hi == pn)
-		c->rx.largest_ns = c->rel->now;
+		c->rx.largest_ns = c->rel->now - sdr_rel_late(c->rel);
 	return true;
 }
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Hosts whose threads are late to read what has arrived: round trips are those of the path, where
+ * hosts stamp what comes.
+ */
+#include "../bed/bed.h"
+
+#define MBIT 1000000ull
+#define RTT  (40 * MS)
+#define AWAY (18 * MS) /* of each ... */
+#define TURN (20 * MS)
+#define RX   (8u << 20)
+
+static struct bed *late_new(bool stamps)
+{
+	struct bed *b = bed_new(2);
+
+	b->link.delay_ns = RTT / 2;
+	b->link.rate_bps = 1000 * MBIT;
+	for (uint32_t i = 0; i < 2; i++) {
+		b->na[i].mtu = SDR_MTU_MAX;
+		b->na[i].rx_window = RX;
+		b->na[i].stamps = stamps;
+	}
+	bed_boot(b);
+	return b;
+}
+
+/* Messages of that length one after the other, while that node is away most of the time. */
+static uint64_t smoothed(bool stamps, uint32_t node, uint32_t len)
+{
+	struct bed *b = late_new(stamps);
+	uint64_t srtt;
+
+	for (uint32_t i = 0; i < 40; i++) {
+		bed_recv(b, 1, bed_buf(b, len, 0), len);
+		bed_send(b, 0, 1, bed_buf(b, len, (uint8_t)i), len, 0);
+		for (uint64_t t = 0; t < 2 * RTT; t += TURN) {
+			sdr_sim_node_stall(b->w, node, bed_now(b) + AWAY);
+			bed_run(b, TURN);
+		}
+	}
+	bed_wait_all(b, 20 * BED_SEC);
+	srtt = bed_conn(b, 0, 1)->main.rtt.srtt;
+	bed_close(b);
+	return srtt;
+}
+
+/* Records and their acknowledgements, packets of a large message and its reports; either side. */
+static void late__is_no_part_of_a_round_trip(void **state)
+{
+	static const uint32_t len[] = { 100, 300000 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		uint64_t with = smoothed(true, i & 1, len[i / 2]);
+		uint64_t without = smoothed(false, i & 1, len[i / 2]);
+
+		print_message("%u bytes, node %u: %.1f ms, without stamps %.1f ms\n", len[i / 2],
+			      i & 1, (double)with / 1e6, (double)without / 1e6);
+		assert_in_range(with, RTT, RTT + 2 * MS);
+		assert_true(without > RTT + 4 * MS);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(late__is_no_part_of_a_round_trip),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
