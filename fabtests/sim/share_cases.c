@@ -200,6 +200,9 @@ const struct bar_case bar_cases[] = {
 	  .must = { MOST(DROP, 0.01), LEAST(UTIL, 0.55), MOST(PARITY, 0.05) } },
 	{ "mpi-weather", .flows = 16, .ranks = 4, .size = MIB, .messages = 16, .pause_s = 0.05,
 	  .queue_bdp = 0.25, .loss = 1e-2, .must = { MOST(DROP, 0.01), LEAST(UTIL, 0.5) } },
+	{ "mpi-late", .flows = 16, .ranks = 4, .size = MIB, .messages = 16, .pause_s = 0.05,
+	  .queue_bdp = 0.25, .stall_s = 3e-3, .stall_every_s = 10e-3,
+	  .must = { MOST(DROP, 0.015), LEAST(UTIL, 0.5) } },
 	{ "mpi-4", .flows = 4, .ranks = 2, .size = MIB, .messages = 30, .pause_s = 0.05,
 	  .queue_bdp = 0.25, .must = { MOST(DROP, 0.02), LEAST(UTIL, 0.3) } },
 

@@ -98,6 +98,28 @@ static void burst__many_share_the_next_time(void **state)
 	assert_true(win >= 8.0 * MTU && win < 10.0 * MTU);
 }
 
+/*
+ * Who has never had more than a share, and takes that for the whole path, forgets it with the next
+ * flight; who knows that it does not know (0) keeps it, and minds losses however much was its own.
+ */
+static void burst__what_passes_is_not_known(void **state)
+{
+	const double share = FULL / 16;
+	struct sdr_burst_at a = at;
+	struct sdr_burst b;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		a.full = i ? 0 : share;
+		sdr_burst_init(&b, S);
+		sdr_burst_begin(&b, S, FULL, a.full);
+		flight_at(&b, S, 128, RATE, RATE / 4, 4, &a);
+		assert_int_equal(sdr_burst_holds(&b), i);
+		assert_int_equal(sdr_burst_begin(&b, 2 * S, FULL, a.full) < FULL, i);
+		assert_int_equal(sdr_burst_holds(&b), i);
+	}
+}
+
 /* A host that was late for once, or somebody's queue: only who is one of many minds. */
 static void burst__a_queue_without_losses(void **state)
 {
@@ -281,6 +303,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(burst__one_alone_is_not_held),
 		cmocka_unit_test(burst__many_share_the_next_time),
+		cmocka_unit_test(burst__what_passes_is_not_known),
 		cmocka_unit_test(burst__a_queue_without_losses),
 		cmocka_unit_test(burst__losses_beside_a_queue_are_ours),
 		cmocka_unit_test(burst__is_lifted_alone_and_with_time),

@@ -25,9 +25,14 @@ static bool auto_burst_far(struct sdr_cc *cc, uint64_t now)
 	return false;
 }
 
-/* What the path is known to carry in a round trip. */
+/*
+ * What the path is known to carry in a round trip.  Who started amid others, or on a host that was
+ * late, knows only what it had of it.
+ */
 static double auto_burst_full(const struct sdr_auto *a)
 {
+	if (!a->sure)
+		return 0;
 	return a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S;
 }
 

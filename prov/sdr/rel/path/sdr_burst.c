@@ -21,7 +21,7 @@
  *             carries in that time was of this flight: who leaves a little too fast makes one, too.
  *    lifted   a packet for each flight that met no queue, more and more where whole messages met
  *             neither queue nor losses, and by itself with time: it doubles in twenty seconds.  As
- *             large as the path it is forgotten.
+ *             large as the path it is forgotten, if it is known how large that is.
  *    grows    within a message that met a queue the window grows fast when that is gone, as the
  *             others are; in one that met none slowly at first, since some begin later.  Whoever is
  *             left with the last of it had too little: its next flight gets a packet more for each
@@ -88,8 +88,8 @@ double sdr_burst_begin(struct sdr_burst *b, uint64_t now, double win, double ful
 		b->win *= 1 + fmin(BURST_ALONE * exp2(b->alone - 1), 1);
 	b->win *= exp2((double)(now - b->risen) / BURST_DOUBLE_NS);
 	if (b->alone && b->win < HUGE_VAL)
-		win = fmax(win, fmin(b->win, full));
-	if (b->win >= full)
+		win = fmax(win, full > 0 ? fmin(b->win, full) : b->win);
+	if (full > 0 && b->win >= full)
 		b->win = HUGE_VAL;
 	win = fmin(win, b->win);
 	*b = (struct sdr_burst){ .win = b->win,

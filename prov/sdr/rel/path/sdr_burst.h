@@ -44,8 +44,8 @@ void sdr_burst_init(struct sdr_burst *b, uint64_t now);
 /* It is not to begin with more than that: others begin at the same time. */
 void sdr_burst_share(struct sdr_burst *b, double win);
 /*
- * Something leaves, and nothing was in front of it.  full: what the path carries.  Returns the
- * window that it leaves with: win, less for one of many, more for one of many that meets nobody.
+ * Something leaves, and nothing was in front of it.  full: as in sdr_burst_at.  Returns the window
+ * that it leaves with: win, less for one of many, more for one of many that meets nobody.
  */
 double sdr_burst_begin(struct sdr_burst *b, uint64_t now, double win, double full);
 /*

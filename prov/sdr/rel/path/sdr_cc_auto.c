@@ -215,8 +215,10 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 	};
 	bool rivals = false;
 
-	if (sdr_auto_capacity(rate))
+	if (sdr_auto_capacity(rate)) {
 		sdr_rival_passes(&a->rival, (double)rate->capacity_Bps);
+		a->sure = true;
+	}
 	/* who sends less than the path takes overruns nobody, but for many that do so at once */
 	if (a->rounds <= a->rivalled)
 		sdr_blame_reset(&a->blame);

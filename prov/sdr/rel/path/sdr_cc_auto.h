@@ -51,6 +51,7 @@ struct sdr_auto {
 	double shortest;
 	uint32_t drains;	/* until now */
 	bool overtakes;		/* packets do */
+	bool sure;		/* trains have shown what the path carries */
 	double bytes, lost, ce; /* of this round */
 	/* bytes per second that have passed in this round, and in the last one that told */
 	double passed, passed_before;
