@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Hosts whose threads are late to read what has arrived: round trips are those of the path, where
- * hosts stamp what comes.
+ * hosts stamp what comes, and nothing is taken for lost because nobody has looked.
  */
 #include "../bed/bed.h"
 
@@ -42,6 +42,7 @@ static uint64_t smoothed(bool stamps, uint32_t node, uint32_t len)
 		}
 	}
 	bed_wait_all(b, 20 * BED_SEC);
+	assert_int_equal(bed_conn(b, 0, 1)->st.rtx_spurious, 0);
 	srtt = bed_conn(b, 0, 1)->main.rtt.srtt;
 	bed_close(b);
 	return srtt;
@@ -59,7 +60,7 @@ static void late__is_no_part_of_a_round_trip(void **state)
 
 		print_message("%u bytes, node %u: %.1f ms, without stamps %.1f ms\n", len[i / 2],
 			      i & 1, (double)with / 1e6, (double)without / 1e6);
-		assert_in_range(with, RTT, RTT + 2 * MS);
+		assert_in_range(with, RTT, RTT + 3 * MS);
 		assert_true(without > RTT + 4 * MS);
 	}
 }

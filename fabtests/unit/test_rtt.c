@@ -56,6 +56,26 @@ static void rtt__settles(void **state)
 	assert_true(sdr_rtt_rto(&r) <= 25 * MS + 25 * MS / 8 + SDR_ACK_DELAY_MAX_NS);
 }
 
+/* Who waits longer than allowed, as late threads do, is waited for, as long as it does. */
+static void rtt__timeouts_wait_as_the_peer_does(void **state)
+{
+	struct sdr_rtt r;
+
+	(void)state;
+	sdr_rtt_init(&r, 25 * MS);
+	for (uint64_t t = 1; t < 200; t++)
+		sdr_rtt_sample(&r, t * MS, 25 * MS + t % 8 * MS, t % 8 * MS);
+	assert_true(r.srtt >= 25 * MS - 8 && r.srtt <= 25 * MS && r.rttvar < 100000);
+	assert_true(sdr_rtt_rto(&r) >= 25 * MS + 25 * MS / 8 + 5 * MS);
+	assert_true(sdr_rtt_rto(&r) <= 25 * MS + 25 * MS / 8 + 7 * MS);
+	/* a wait that would make the round trip shorter than the shortest is a lie, and none */
+	sdr_rtt_sample(&r, 200 * MS, 25 * MS, 20 * MS);
+	assert_true(sdr_rtt_rto(&r) <= 25 * MS + 25 * MS / 8 + 7 * MS);
+	for (uint64_t t = 200; t < 400; t++)
+		sdr_rtt_sample(&r, t * MS, 25 * MS, 0);
+	assert_true(sdr_rtt_rto(&r) <= 25 * MS + 25 * MS / 8 + SDR_ACK_DELAY_MAX_NS);
+}
+
 static void rtt__delay_is_subtracted_down_to_the_minimum(void **state)
 {
 	struct sdr_rtt r;
@@ -131,6 +151,7 @@ int main(void)
 		cmocka_unit_test(rtt__before_the_first_sample),
 		cmocka_unit_test(rtt__first_sample_replaces_the_guess),
 		cmocka_unit_test(rtt__settles),
+		cmocka_unit_test(rtt__timeouts_wait_as_the_peer_does),
 		cmocka_unit_test(rtt__delay_is_subtracted_down_to_the_minimum),
 		cmocka_unit_test(rtt__minimum_is_forgotten),
 		cmocka_unit_test(rtt__rto_bounds),

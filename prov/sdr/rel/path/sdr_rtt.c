@@ -12,6 +12,7 @@
 
 #define SDR_RTT_MAX_NS	   (1ull << 40) /* 18 minutes: keeps the arithmetic far from overflow */
 #define SDR_RTT_HALF_NS	   (SDR_RTT_MIN_WINDOW_NS / 2)
+#define RTT_WAITS_FADE	   32u		    /* samples */
 #define SDR_RTO_VAR_MIN_NS (1 * 1000000ull) /* clock and scheduling slack of both sides */
 
 void sdr_rtt_init(struct sdr_rtt *r, uint64_t initial_ns)
@@ -28,6 +29,7 @@ void sdr_rtt_init(struct sdr_rtt *r, uint64_t initial_ns)
 	r->bucket_min[1] = UINT64_MAX;
 	r->bucket_start = 0;
 	r->samples = 0;
+	r->waits = 0;
 	r->again = false;
 }
 
@@ -80,8 +82,10 @@ void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t dela
 	}
 	r->again = false;
 	sdr_rtt_min_update(r, now, rtt);
-	if (delay < rtt && rtt - delay >= r->min_rtt)
-		rtt -= delay;
+	if (delay >= rtt || rtt - delay < r->min_rtt)
+		delay = 0;
+	rtt -= delay;
+	r->waits = delay > r->waits ? delay : r->waits - (r->waits - delay) / RTT_WAITS_FADE;
 	r->latest = rtt;
 	if (!r->samples++) {
 		r->srtt = rtt;
@@ -97,13 +101,14 @@ void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t dela
 
 uint64_t sdr_rtt_rto(const struct sdr_rtt *r)
 {
-	uint64_t var = 4 * r->rttvar, least = r->srtt + r->srtt / 8 + SDR_ACK_DELAY_MAX_NS, rto;
+	uint64_t waits = r->waits > SDR_ACK_DELAY_MAX_NS ? r->waits : SDR_ACK_DELAY_MAX_NS;
+	uint64_t var = 4 * r->rttvar, least = r->srtt + r->srtt / 8 + waits, rto;
 
 	if (var < r->srtt / 8)
 		var = r->srtt / 8;
 	if (var < SDR_RTO_VAR_MIN_NS)
 		var = SDR_RTO_VAR_MIN_NS;
-	rto = r->srtt + var + SDR_ACK_DELAY_MAX_NS;
+	rto = r->srtt + var + waits;
 	if (rto < SDR_RTO_MIN_NS)
 		rto = SDR_RTO_MIN_NS;
 	/* The cap must not cut below what was measured. */

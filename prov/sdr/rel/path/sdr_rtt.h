@@ -21,7 +21,8 @@ struct sdr_rtt {
 	uint64_t bucket_min[2]; /* current and previous half window */
 	uint64_t bucket_start;
 	uint64_t samples;
-	bool again; /* another way back: until the first sample */
+	uint64_t waits; /* that the peer said and were taken off: the longest, which fades */
+	bool again;	/* another way back: until the first sample */
 };
 
 void sdr_rtt_init(struct sdr_rtt *r, uint64_t initial_ns);
@@ -34,7 +35,8 @@ void sdr_rtt_again(struct sdr_rtt *r);
 void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t delay);
 /*
  * srtt + max(4 * rttvar, srtt / 8, 1 ms) + ack delay, within SDR_RTO_MIN_NS..SDR_RTO_MAX_NS before
- * backoff; a path whose RTT comes near the cap gets at least 9/8 srtt + ack delay.
+ * backoff; a path whose RTT comes near the cap gets at least 9/8 srtt + ack delay.  Ack delay: what
+ * is allowed, or what the peer waits, if its threads are late.
  */
 uint64_t sdr_rtt_rto(const struct sdr_rtt *r);
 /* min_rtt, or the initial guess before the first sample. */
