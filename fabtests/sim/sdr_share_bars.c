@@ -19,7 +19,7 @@
 #include "share_bars.h"
 #include "tools/sim/sim_jobs.h"
 
-#define SEEDS_QUICK 4u
+#define SEEDS_QUICK 12u
 #define SEEDS_ALL   50u
 #define SEEDS_MAX   10000u
 #define HELD	    "auto" /* the controller that is held to the bars */
@@ -44,7 +44,7 @@ static void usage(int status)
 		"                      [--cc NAME] [--busy] [--report] [--csv] [--list]\n"
 		"Bars for flows that share a network, in virtual time. Without --all: the quick ones.\n"
 		"  --case GLOB  those of that name, quick or not\n"
-		"  --seeds N    of each (4; with --all or --case 50); --seed N: the first (1)\n"
+		"  --seeds N    of each (12; with --all or --case 50); --seed N: the first (1)\n"
 		"  --cc NAME    rate control (the default)\n"
 		"  --busy       hosts stop for 100 us on average, each millisecond on average\n"
 		"  --report     the exit status does not depend on the bars; so with another --cc than auto\n"
