@@ -118,6 +118,14 @@ static void burst__what_passes_is_not_known(void **state)
 		assert_int_equal(sdr_burst_begin(&b, 2 * S, FULL, a.full) < FULL, i);
 		assert_int_equal(sdr_burst_holds(&b), i);
 	}
+	/* alone from now on: it gets back the window that it had, and no more, however often */
+	for (uint32_t i = 0; i < 2000; i++) {
+		double win = sdr_burst_begin(&b, (3 + i) * S, FULL, 0);
+
+		assert_true(win <= FULL && (i < 10 || win == FULL));
+		flight_at(&b, (3 + i) * S, 128, RATE, RATE, 0, &a);
+		assert_int_equal(sdr_burst_holds(&b), i < 10 && sdr_burst_holds(&b));
+	}
 }
 
 /* A host that was late for once, or somebody's queue: only who is one of many minds. */

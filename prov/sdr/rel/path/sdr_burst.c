@@ -21,7 +21,8 @@
  *             carries in that time was of this flight: who leaves a little too fast makes one, too.
  *    lifted   a packet for each flight that met no queue, more and more where whole messages met
  *             neither queue nor losses, and by itself with time: it doubles in twenty seconds.  As
- *             large as the path it is forgotten, if it is known how large that is.
+ *             large as the path it is forgotten; where nobody knows how large that is, the
+ *             window is not made larger by it, and it is when it is four times that.
  *    grows    within a message that met a queue the window grows fast when that is gone, as the
  *             others are; in one that met none slowly at first, since some begin later.  Whoever is
  *             left with the last of it had too little: its next flight gets a packet more for each
@@ -37,6 +38,7 @@
 #define BURST_PKTS  12.0      /* of a flight: that say something */
 #define BURST_FLOOR 8.0	      /* packets with which any may begin */
 #define BURST_LEAST (1.0 / 8) /* of what it left with, at a time */
+#define BURST_FREE  4.0	      /* times the window: no share, where the path is not known */
 #define BURST_USE   0.9	      /* of what passed */
 /* of the target: a queue that is too long, and that losses come from; times as long to arrive as to
  * leave */
@@ -87,9 +89,9 @@ double sdr_burst_begin(struct sdr_burst *b, uint64_t now, double win, double ful
 	if (b->alone)
 		b->win *= 1 + fmin(BURST_ALONE * exp2(b->alone - 1), 1);
 	b->win *= exp2((double)(now - b->risen) / BURST_DOUBLE_NS);
-	if (b->alone && b->win < HUGE_VAL)
-		win = fmax(win, full > 0 ? fmin(b->win, full) : b->win);
-	if (full > 0 && b->win >= full)
+	if (b->alone && b->win < HUGE_VAL && full > 0)
+		win = fmax(win, fmin(b->win, full));
+	if (b->win >= (full > 0 ? full : BURST_FREE * win))
 		b->win = HUGE_VAL;
 	win = fmin(win, b->win);
 	*b = (struct sdr_burst){ .win = b->win,
