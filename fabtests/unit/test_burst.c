@@ -124,7 +124,7 @@ static void burst__what_passes_is_not_known(void **state)
 
 		assert_true(win <= FULL && (i < 10 || win == FULL));
 		flight_at(&b, (3 + i) * S, 128, RATE, RATE, 0, &a);
-		assert_int_equal(sdr_burst_holds(&b), i < 10 && sdr_burst_holds(&b));
+		assert_true(i < 10 || !sdr_burst_holds(&b));
 	}
 }
 
