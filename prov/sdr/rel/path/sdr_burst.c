@@ -21,8 +21,8 @@
  *             carries in that time was of this flight: who leaves a little too fast makes one, too.
  *    lifted   a packet for each flight that met no queue, more and more where whole messages met
  *             neither queue nor losses, and by itself with time: it doubles in twenty seconds.  As
- *             large as the path it is forgotten; where nobody knows how large that is, the
- *             window is not made larger by it, and it is when it is four times that.
+ *             large as the path it is forgotten.  Where nobody knows how large that is, it makes no
+ *             window larger, and is forgotten when it is four times the window.
  *    grows    within a message that met a queue the window grows fast when that is gone, as the
  *             others are; in one that met none slowly at first, since some begin later.  Whoever is
  *             left with the last of it had too little: its next flight gets a packet more for each
