@@ -251,6 +251,20 @@ void bed_wait(struct bed *b, const uint32_t *count, uint32_t n)
 	}
 }
 
+void bed_wait_late(struct bed *b, uint32_t n)
+{
+	uint64_t until = bed_ops(b, 0)->now(b->net.uc[0]) + UC_WAIT_NS;
+	struct sdr_uc_stats st;
+
+	for (;;) {
+		bed_ops(b, 1)->stats(b->net.uc[1], &st);
+		if (st.pkts_late + b->seen[1].nplaced >= n)
+			break;
+		if (!bed_turn(b, until))
+			fail_msg("%u of %u late ones came", (uint32_t)st.pkts_late, n);
+	}
+}
+
 void bed_settle(struct bed *b)
 {
 	uint64_t ns = b->row->settle_ns ? b->row->settle_ns : 2000000u;

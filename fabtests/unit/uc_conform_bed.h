@@ -81,7 +81,9 @@ void bed_forget(struct bed *b);
 bool bed_turn(struct bed *b, uint64_t until);
 /* Rounds until *count >= n. */
 void bed_wait(struct bed *b, const uint32_t *count, uint32_t n);
-/* Rounds until what was sent has arrived, if it ever does. */
+/* Rounds until the receiver has counted or reported `n` packets that came too late. */
+void bed_wait_late(struct bed *b, uint32_t n);
+/* Rounds until what was sent has arrived, if it ever does: on a busy host it may not have. */
 void bed_settle(struct bed *b);
 
 /* Lets the peer write len bytes at dst through BED_SLOT: binds it and grants what needs a grant. */

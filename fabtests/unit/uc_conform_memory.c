@@ -109,12 +109,12 @@ static void slot__unbound(void **state)
 	bed_give(b, 0, BED_MSG);
 	bed_take_back(b);
 	bed_post_one(b, bed_write(b, 0, 3 * BED_MTU));
+	/* a device that drops a packet for its key does not tell */
+	if (!b->ui[1].rkeyed)
+		bed_wait_late(b, 3);
 	bed_settle(b);
 	bed_check(b, 0, 0);
 	bed_ops(b, 1)->stats(b->net.uc[1], &st);
-	/* a device that drops a packet for its key does not tell */
-	if (!b->ui[1].rkeyed)
-		assert_true(st.pkts_late + b->seen[1].nplaced >= 3);
 	assert_int_equal(st.pkts_rx, 0);
 	bed_close(b);
 }
