@@ -274,6 +274,36 @@ static void unexpected__inline_bounce_and_parked_are_received_later(void **state
 	bed_close(b);
 }
 
+/* Bounce buffers are used again, and of what nobody has, no more than a bound is kept. */
+static void unexpected__bounce_buffers_stay(void **state)
+{
+	enum { ALL = 2 * SDR_REL_BOUNCE_KEEP / SDR_REL_UNEXP_BULK }; /* 64 */
+	struct bed *b = bed_pair();
+	struct sdr_scratch *bounce = &b->node[1].ep->rel->msg->bounce;
+	uint8_t *src = bed_buf(b, 1 << 20, 1), *dst = bed_buf(b, 1 << 20, 0);
+	struct bed_op *s[ALL], *r;
+
+	(void)state;
+	for (int n = 1; n <= ALL; n *= 8) {
+		for (int i = 0; i < n; i++)
+			s[i] = bed_send(b, 0, 1, src, 1 << 20, 0);
+		for (int i = 0; i < n; i++)
+			bed_wait(b, s[i], BED_SEC);
+		assert_int_equal(bounce->used, (uint64_t)n << 20);
+		assert_int_equal(bounce->held, (uint64_t)n << 20);
+		for (int i = 0; i < n; i++) {
+			memset(dst, 0, 1 << 20);
+			r = bed_recv(b, 1, dst, 1 << 20);
+			bed_wait(b, r, BED_SEC);
+			bed_assert_ok(r);
+			assert_true(bed_same(dst, 1 << 20, 1));
+		}
+		assert_int_equal(bounce->used, 0);
+		assert_int_equal(bounce->held, n < ALL ? (uint64_t)n << 20 : SDR_REL_BOUNCE_KEEP);
+	}
+	bed_close(b);
+}
+
 static void unexpected__bounce_matched_while_it_arrives(void **state)
 {
 	struct bed *b = bed_pair();
@@ -803,6 +833,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(match__truncation_of_a_message_that_is_only_announced),
 		cmocka_unit_test(match__iovs_on_both_sides),
 		cmocka_unit_test(unexpected__inline_bounce_and_parked_are_received_later),
+		cmocka_unit_test(unexpected__bounce_buffers_stay),
 		cmocka_unit_test(unexpected__bounce_matched_while_it_arrives),
 		cmocka_unit_test(unexpected__park_lost),
 		cmocka_unit_test(unexpected__cts_overtakes_park),

@@ -123,6 +123,37 @@ static void scratch__idle_buffers_make_room_for_others(void **state)
 	assert_int_equal(s.held, 0);
 }
 
+/* Of what nobody has, no more than `keep` stays, and that is used again. */
+static void scratch__keeps_so_much(void **state)
+{
+	struct sdr_scratch s;
+	uint8_t *p[8], *q;
+
+	(void)state;
+	sdr_scratch_init(&s, UINT64_MAX, false);
+	s.keep = 3 * MIB;
+	for (int i = 0; i < 8; i++) {
+		p[i] = sdr_scratch_get(&s, MIB);
+		assert_non_null(p[i]);
+	}
+	assert_int_equal(s.held, 8 * MIB);
+	for (int i = 0; i < 8; i++) {
+		sdr_scratch_put(&s, p[i], MIB);
+		assert_int_equal(s.held - s.used, (i < 3 ? i + 1 : 3) * MIB);
+		assert_int_equal(sdr_scratch_idle(&s), s.held - s.used);
+	}
+	q = sdr_scratch_get(&s, MIB);
+	assert_true(q == p[0] || q == p[1] || q == p[2]);
+	assert_int_equal(s.held, 3 * MIB);
+	sdr_scratch_put(&s, q, MIB);
+	q = sdr_scratch_get(&s, 4 * MIB); /* more than is kept */
+	assert_non_null(q);
+	sdr_scratch_put(&s, q, 4 * MIB);
+	assert_int_equal(s.held, 3 * MIB);
+	sdr_scratch_destroy(&s);
+	assert_int_equal(s.held, 0);
+}
+
 /* What is longer than the limit is given when nothing else is out, and not kept. */
 static void scratch__alone(void **state)
 {
@@ -156,6 +187,7 @@ int main(void)
 		cmocka_unit_test(scratch__sizes_waste_little),
 		cmocka_unit_test(scratch__the_limit_holds),
 		cmocka_unit_test(scratch__idle_buffers_make_room_for_others),
+		cmocka_unit_test(scratch__keeps_so_much),
 		cmocka_unit_test(scratch__alone),
 	};
 

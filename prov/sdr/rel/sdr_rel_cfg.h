@@ -117,6 +117,8 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg);
 #define SDR_REL_UNEXP_STRANGERS 32768u
 /* a bulk message up to this size may land in a bounce buffer */
 #define SDR_REL_UNEXP_BULK (1u << 20)
+/* bytes of idle bounce buffers that an endpoint keeps: their pages are there already */
+#define SDR_REL_BOUNCE_KEEP (32u << 20)
 /* bytes of one SDR message; longer transfers take several */
 #define SDR_REL_SEG_MAX (64ull << 20)
 /*

@@ -12,7 +12,7 @@
 void sdr_scratch_init(struct sdr_scratch *s, uint64_t limit, bool no_bytes)
 {
 	memset(s, 0, sizeof(*s));
-	s->limit = limit;
+	s->limit = s->keep = limit;
 	s->no_bytes = no_bytes;
 }
 
@@ -47,7 +47,7 @@ static void scratch_free(const struct sdr_scratch *s, void *p, uint64_t size)
 static void scratch_trim(struct sdr_scratch *s, uint64_t need)
 {
 	for (uint32_t k = 0; k < SDR_SCRATCH_CLASSES; k++) {
-		while (s->idle[k] && s->held + need > s->limit) {
+		while (s->idle[k] && (need > s->limit || s->held > s->limit - need)) {
 			void *p = s->idle[k];
 
 			memcpy(&s->idle[k], p, sizeof(void *));
@@ -99,7 +99,7 @@ void sdr_scratch_put(struct sdr_scratch *s, uint8_t *p, uint64_t bytes)
 	s->used -= scratch_size(k);
 	if (s->no_bytes)
 		return;
-	if (s->held > s->limit) {
+	if (s->held > s->limit || s->held - s->used > s->keep) {
 		scratch_free(s, p, scratch_size(k));
 		s->held -= scratch_size(k);
 		return;

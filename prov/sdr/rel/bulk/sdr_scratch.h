@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Buffers for parity of both directions, and for what a device's memory sends and gets
- * (sdr_stage.c): four sizes an octave from SDR_SCRATCH_MIN bytes, kept for
- * reuse, never more than the limit in all.  Fresh memory is untouched (rows on demand that were not
- * needed cost no page).
+ * Buffers for parity of both directions, for what a device's memory sends and gets (sdr_stage.c),
+ * and for messages that cannot land where they belong (msg/sdr_msg.h): four sizes an octave from
+ * SDR_SCRATCH_MIN bytes, kept for reuse, never more than the limit in all and `keep` while nobody
+ * has them.  Fresh memory is untouched (rows on demand that were not needed cost no page).
  *
  * Alone: what is longer than the limit is given all the same, when nothing else is out; it is not
  * kept.
@@ -28,6 +28,7 @@ struct sdr_scratch_src {
 
 struct sdr_scratch {
 	uint64_t limit, held, used; /* bytes: allowed, allocated, given out */
+	uint64_t keep;		    /* of what is not given out, at most; at first the limit */
 	bool alone;		    /* see above */
 	bool no_bytes;		    /* counts, and hands out an address that is not read */
 	void *idle[SDR_SCRATCH_CLASSES];

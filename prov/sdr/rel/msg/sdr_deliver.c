@@ -10,7 +10,6 @@
  * to a berth) waits without any memory but its entry.  The head of a long one waits in the berth
  * that it comes to (sdr_head_rx.c), and the rest is requested when a receive is there.
  */
-#include <stdlib.h>
 #include "rel/bulk/sdr_head_rx.h"
 #include "rel/conn/sdr_credit.h"
 #include "rel/conn/sdr_rec.h"
@@ -133,8 +132,10 @@ void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame
 		has_msn = false;
 		head = 0;
 	}
-	if (rx->niov > 1)
-		to = rx->bounce = malloc(f->len);
+	if (rx->niov > 1) {
+		to = rx->bounce = sdr_scratch_get(&c->rel->msg->bounce, f->len);
+		rx->bounce_len = f->len;
+	}
 	if (to)
 		err = sdr_head_rx_land(c,
 				       &(struct sdr_bulk_land){ f->op, f->id, to, f->len,
@@ -215,10 +216,11 @@ static bool unexp_berth(struct sdr_conn *c, const struct sdr_unexp *u, struct sd
 /* Into its bounce buffer; the head of a long one stays in its berth.  False: there is no place. */
 static bool unexp_place(struct sdr_conn *c, struct sdr_unexp *u)
 {
+	uint64_t bytes = sdr_scratch_charge(u->f.len);
 	bool head = u->f.flags & SDR_REC_F_HEAD;
 	struct sdr_berth *berth;
 
-	if (!head && (u->f.len > SDR_REL_UNEXP_BULK || !sdr_unexp_room(c, u->f.len, true)))
+	if (!head && (u->f.len > SDR_REL_UNEXP_BULK || !sdr_unexp_room(c, bytes, true)))
 		return false;
 	if (!unexp_berth(c, u, &berth))
 		return false;
@@ -226,9 +228,9 @@ static bool unexp_place(struct sdr_conn *c, struct sdr_unexp *u)
 		(void)sdr_head_rx_keep(c, &u->f, berth, &u->brx);
 		return u->brx;
 	}
-	u->payload = malloc(u->f.len);
+	u->payload = sdr_scratch_get(&c->rel->msg->bounce, u->f.len);
 	if (u->payload) {
-		sdr_unexp_charge(u, u->f.len);
+		sdr_unexp_charge(u, bytes);
 		(void)sdr_bulk_rx_new(c,
 				      &(struct sdr_bulk_land){ .op = u->f.op,
 							       .id = u->f.id,

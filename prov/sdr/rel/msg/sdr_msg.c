@@ -31,6 +31,8 @@ void sdr_msg_open(struct sdr_rel *rel)
 	sdr_slab_init(&m->buf_pool, rel->cfg.inject_max, MSG_OPS_MAX);
 	sdr_slab_init(&m->atomic_pool, SDR_ATOMIC_HDR + SDR_ATOMIC_PART, MSG_OPS_MAX);
 	sdr_slab_init(&m->parts_pool, sizeof(struct sdr_op_parts), MSG_OPS_MAX);
+	sdr_scratch_init(&m->bounce, UINT64_MAX, false);
+	m->bounce.keep = SDR_REL_BOUNCE_KEEP;
 }
 
 void sdr_msg_close(struct sdr_rel *rel)
@@ -48,6 +50,8 @@ void sdr_msg_close(struct sdr_rel *rel)
 	sdr_slab_destroy(&m->buf_pool);
 	sdr_slab_destroy(&m->atomic_pool);
 	sdr_slab_destroy(&m->parts_pool);
+	SDR_ASSERT(!m->bounce.used);
+	sdr_scratch_destroy(&m->bounce);
 }
 
 void sdr_msg_conn_init(struct sdr_conn *c)

@@ -19,6 +19,8 @@ struct sdr_rel_msg {			  /* of an endpoint */
 	const struct sdr_op_table *kinds; /* what can be posted, and come in */
 	struct sdr_slab op_pool, rx_pool, unexp_pool, buf_pool;
 	struct sdr_slab atomic_pool, parts_pool; /* payloads of atomics; struct sdr_op_parts */
+	/* buffers for bulk without a receive, or into a scattered one */
+	struct sdr_scratch bounce;
 	struct sdr_idtab ids;
 	uint32_t nops, nrx;
 	uint32_t leads;		 /* SDR_ORDER_BIT of classes that others follow */

@@ -114,6 +114,8 @@ static void unexp_books(struct sdr_books *k, const struct sdr_unexp *u, struct s
 	s->unexp++;
 	s->strangers += u->stranger;
 	s->bytes += u->charged;
+	if ((u->f.flags & SDR_REC_F_LEN) && u->payload)
+		s->bounce += sdr_scratch_charge(u->f.len);
 }
 
 static void early_books(struct sdr_books *k, const struct sdr_conn *c, struct sdr_msg_sums *s)
@@ -159,6 +161,8 @@ static void landing_books(struct sdr_books *k, const struct sdr_conn *c, struct 
 		if (!rx)
 			continue;
 		s->landing++;
+		if (rx->bounce)
+			s->bounce += sdr_scratch_charge(rx->bounce_len);
 		s->multi += (rx->flags & SDR_REL_R_MULTI) != 0;
 	}
 }
@@ -222,6 +226,8 @@ static void kept_books(struct sdr_books *k, const struct sdr_rel *rel, struct sd
 	SDR_BOOK_IS(k, bytes, <=, s->bytes);
 	SDR_BOOK_EQ(k, rel->unexp_bytes, s->bytes);
 	SDR_BOOK_EQ(k, rel->nunexp_strangers, s->strangers);
+	SDR_BOOK_EQ(k, rel->msg->bounce.used, s->bounce);
+	SDR_BOOK_IS(k, rel->msg->bounce.held - rel->msg->bounce.used, <=, SDR_REL_BOUNCE_KEEP);
 }
 
 void sdr_msg_pool_books(struct sdr_books *k, const struct sdr_rel *rel, struct sdr_msg_sums *s)

@@ -14,6 +14,7 @@ struct sdr_msg_sums {
 	uint32_t remotes;	   /* transfers into and out of regions */
 	uint32_t unexp, strangers; /* messages kept; of them, from strangers */
 	uint64_t bytes;		   /* that they cost, with what keeps them */
+	uint64_t bounce;	   /* bytes of bounce buffers, of them and of receives */
 	uint32_t landing,
 		multi; /* transfers into receives; of them, into those that take several */
 };

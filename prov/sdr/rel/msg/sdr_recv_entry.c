@@ -7,7 +7,6 @@
  * of bulk data goes through a bounce buffer, since a slot is one range of memory.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/sdr_assert.h"
 #include "rel/conn/sdr_rec.h"
@@ -52,7 +51,7 @@ void sdr_rxe_free(struct sdr_rel *rel, struct sdr_rxe *rx)
 
 	SDR_ASSERT(rel->msg->nrx && !rx->refs);
 	sdr_list_del(&rx->link);
-	free(rx->bounce);
+	sdr_scratch_put(&rel->msg->bounce, rx->bounce, rx->bounce_len);
 	rel->msg->nrx--;
 	sdr_slab_free(&rel->msg->rx_pool, rx);
 	if (peer)

@@ -21,7 +21,8 @@ struct sdr_rxe {
 	bool canceled; /* MULTI: by the caller, with transfers under way */
 	void *ctx;
 	uint64_t uflags;
-	uint8_t *bounce;	   /* niov > 1 and bulk: lands here first; malloc */
+	uint8_t *bounce;	   /* niov > 1 and bulk: lands here first; of rel->msg->bounce */
+	uint64_t bounce_len;	   /* bytes */
 	const struct sdr_mem *mem; /* where iov lies; NULL: where the CPU reaches it */
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
 };

@@ -42,7 +42,10 @@ void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u)
 	if (u->conn)
 		sdr_conn_kick(u->conn); /* credit may move */
 	sdr_unexp_unlist(u);
-	free(u->payload);
+	if (u->f.flags & SDR_REC_F_LEN)
+		sdr_scratch_put(&rel->msg->bounce, u->payload, u->f.len);
+	else
+		free(u->payload);
 	sdr_slab_free(&rel->msg->unexp_pool, u);
 	sdr_peer_release(peer);
 }

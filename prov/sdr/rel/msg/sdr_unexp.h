@@ -16,9 +16,9 @@ struct sdr_unexp {
 	uint64_t charged; /* bytes: in rel->unexp_bytes */
 	/* the peer had no name when it came: counts in rel->nunexp_strangers */
 	bool stranger;
-	struct sdr_frame_rec f; /* payload: malloc, inline bytes or the bounce buffer of a bulk */
-	uint8_t *payload;
-	bool complete; /* all bytes are in payload */
+	struct sdr_frame_rec f; /* its payload is NULL, or the one below */
+	uint8_t *payload;	/* inline bytes, of the heap; of a bulk: of rel->msg->bounce */
+	bool complete;		/* all bytes are in payload */
 	bool claimed;
 	void *claim_ctx;
 	struct sdr_bulk_rx *brx; /* bulk under way into payload, or its head, in a berth (kept) */
