@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# cmocka programs for prov/sdr/fi.  All but test_fi_raise, test_fi_cache, test_fi_qos, test_fi_env, test_fi_iface, test_fi_err, test_fi_nic and test_fi_region use the public libfabric API and load the
+# cmocka programs for prov/sdr/fi.  All but test_fi_raise, test_fi_cache, test_fi_qos, test_fi_env, test_fi_iface, test_fi_err, test_fi_nic and
+# test_fi_region use the public libfabric API and load the
 # provider from FI_PROVIDER_PATH, as an application does: they are linked with libfabric only (test_fi_work with the
-# layer as well, for the pool of threads by itself; test_fi_named for one function).
+# layer as well, for the pool of threads by itself; test_fi_yield for what decides on yields; test_fi_named for one
+# function).
 
 FI_TESTS = test_fi_info test_fi_queue test_fi_ep test_fi_wait test_fi_sleep test_fi_rma test_fi_atomic test_fi_dgram test_fi_threads test_fi_order
 FI_TESTS += test_fi_exit test_fi_addr test_fi_source test_consumers test_fi_refusal test_fi_peer test_fi_msg test_fi_msg_data
 FI_TESTS += test_fi_msg_order test_fi_srx test_fi_view test_fi_notify test_fi_dgram_rma
-UNIT_TESTS += test_fi_raise test_fi_err test_fi_cache test_fi_qos test_fi_env test_fi_iface test_fi_nic test_fi_region test_fi_work test_fi_named $(FI_TESTS)
+UNIT_TESTS += test_fi_raise test_fi_err test_fi_cache test_fi_qos test_fi_env test_fi_iface test_fi_nic test_fi_region test_fi_work test_fi_yield test_fi_named $(FI_TESTS)
 FI_TEST_LIBS = $(CMOCKA_LIBS) $(LIBFABRIC_LIBS) -lpthread
 
 test_fi_raise_SOURCES = fabtests/unit/test_fi_raise.c
@@ -29,6 +31,8 @@ test_fi_region_SOURCES = fabtests/unit/test_fi_region.c
 test_fi_region_LDADD = $(SDR_ALL_LIBS) $(CMOCKA_LIBS) $(LIBFABRIC_LIBS) $(SDR_SYS_LIBS)
 test_fi_work_SOURCES = fabtests/unit/test_fi_work.c fabtests/unit/test_fi_util.h
 test_fi_work_LDADD = $(SDR_ALL_LIBS) $(FI_TEST_LIBS) $(SDR_SYS_LIBS)
+test_fi_yield_SOURCES = fabtests/unit/test_fi_yield.c fabtests/unit/test_fi_util.h
+test_fi_yield_LDADD = $(SDR_ALL_LIBS) $(FI_TEST_LIBS) $(SDR_SYS_LIBS)
 test_fi_info_SOURCES = fabtests/unit/test_fi_info.c fabtests/unit/test_fi_util.h
 test_fi_info_LDADD = $(FI_TEST_LIBS)
 test_fi_queue_SOURCES = fabtests/unit/test_fi_queue.c fabtests/unit/test_fi_util.h

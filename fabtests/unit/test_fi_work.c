@@ -3,8 +3,8 @@
 /*
  * Threads that make parity, and decode: the pool by itself (sdr_work.h), then transfers through
  * the public API with none, one and four of them: bytes, buffers that disappear the moment they are
- * reported, children; and when a reader that spins yields (sdr_yield.h).  Meant for ThreadSanitizer
- * and AddressSanitizer as much as for its own assertions.
+ * reported, children.  Meant for ThreadSanitizer and AddressSanitizer as much as for its own
+ * assertions.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -16,7 +16,6 @@
 
 #include "fi/sdr_ep.h"
 #include "fi/sdr_work.h"
-#include "fi/sdr_yield.h"
 #include "test_fi_util.h"
 
 #define PIECES 512u
@@ -584,87 +583,6 @@ static void ec__child_goes_on(void **state)
 	unsetenv("FI_SDR_RATE");
 }
 
-/* Yields that take long make a reader yield seldom, down to a bound; short ones undo that. */
-static void yield__rarer_beside_who_computes(void **state)
-{
-	struct sdr_yield y = { 0 };
-	uint32_t n, due = SDR_YIELD_POLLS;
-	int i;
-
-	(void)state;
-	for (i = 0; i < 40; i++) {
-		bool dear = i < 20;
-		uint64_t ns = due * SDR_YIELD_DEAR_READ_NS;
-
-		ns = ns > SDR_YIELD_DEAR_NS ? ns : SDR_YIELD_DEAR_NS;
-		for (n = 1; !sdr_yield_due(&y); n++)
-			assert_true(n < due);
-		assert_int_equal(n, due);
-		sdr_yield_took(&y, dear ? ns : ns - 1, 0);
-		if (dear)
-			due = 2 * due < SDR_YIELD_POLLS_MAX ? 2 * due : SDR_YIELD_POLLS_MAX;
-		else
-			due = due / 2 > SDR_YIELD_POLLS ? due / 2 : SDR_YIELD_POLLS;
-	}
-	assert_int_equal(due, SDR_YIELD_POLLS);
-	/* reads that find something begin the count again */
-	for (i = 0; i < 4; i++) {
-		for (n = 1; n < due; n++)
-			assert_false(sdr_yield_due(&y));
-		sdr_yield_busy(&y);
-	}
-}
-
-/* Ranks of a job that share a processor, after somebody had it for a while: as they began. */
-static void yield__as_often_beside_who_spins(void **state)
-{
-	struct sdr_yield y[4] = { 0 };
-	uint64_t ns;
-	int i, j, k;
-
-	(void)state;
-	for (i = 0; i < 4; i++)
-		for (k = 0; k < 8; k++)
-			sdr_yield_took(&y[i], 1000000000, 0);
-	assert_int_equal(y[0].shift, 8);
-	for (k = 0; k < 16; k++)
-		for (i = 0; i < 4; i++) {
-			for (ns = 0, j = 0; j < 4; j++)
-				ns += j == i ? 0 : (SDR_YIELD_POLLS << y[j].shift) * 700;
-			sdr_yield_took(&y[i], ns, 0);
-		}
-	for (i = 0; i < 4; i++)
-		assert_int_equal(y[i].shift, 0);
-}
-
-/*
- * Tens of threads of one process to a processor: their reads explain what yields take, also where
- * another process has as many, and not what somebody who computes takes.
- */
-static void yield__as_often_among_many_threads(void **state)
-{
-	enum { THREADS = 32, READ_NS = 700 };
-	const uint64_t slice_ns = 4000000;
-	struct sdr_yield y[THREADS] = { 0 }, lone = { 0 };
-	uint64_t reads;
-	int i, j, k;
-
-	(void)state;
-	for (i = 0; i < THREADS; i++)
-		y[i].shift = 6;
-	for (k = 0; k < 8; k++)
-		for (i = 0; i < THREADS; i++) {
-			for (reads = 0, j = 0; j < THREADS; j++)
-				reads += j == i ? 0 : SDR_YIELD_POLLS << y[j].shift;
-			sdr_yield_took(&y[i], 2 * reads * READ_NS, reads);
-		}
-	for (i = 0; i < THREADS; i++)
-		assert_int_equal(y[i].shift, 0);
-	for (k = 0; k < 3; k++)
-		sdr_yield_took(&lone, slice_ns, SDR_YIELD_POLLS << lone.shift);
-	assert_int_equal(lone.shift, 3);
-}
-
 /* The progress thread of a parent may run an endpoint at any time: not while it has a child. */
 static void fork__finds_nothing_locked(void **state)
 {
@@ -803,9 +721,6 @@ int main(void)
 		cmocka_unit_test(ec__small),
 		cmocka_unit_test(ec__closed_in_the_middle),
 		cmocka_unit_test(ec__child_goes_on),
-		cmocka_unit_test(yield__rarer_beside_who_computes),
-		cmocka_unit_test(yield__as_often_beside_who_spins),
-		cmocka_unit_test(yield__as_often_among_many_threads),
 		cmocka_unit_test(fork__finds_nothing_locked),
 		cmocka_unit_test(decode__no_thread),
 		cmocka_unit_test(decode__one_thread),

@@ -22,16 +22,33 @@ static void sdr_cntr_count(struct sdr_cntr *cntr, bool error)
 	sdr_wait_raise(&cntr->wait);
 }
 
+/* What a reader waits for: another value than it has read last. */
+struct sdr_cntr_side {
+	_Atomic uint64_t *what, *last;
+};
+
+static bool cntr_news(void *of)
+{
+	const struct sdr_cntr_side *side = of;
+
+	return atomic_load(side->what) != atomic_load(side->last);
+}
+
 /* Who reads what it has read before spins. */
 static uint64_t sdr_cntr_look(struct sdr_cntr *cntr, _Atomic uint64_t *what, _Atomic uint64_t *last)
 {
 	bool worked = sdr_pset_progress(&cntr->eps);
 	uint64_t v = atomic_load_explicit(what, memory_order_acquire);
 	bool news = v != atomic_load_explicit(last, memory_order_relaxed);
+	struct sdr_cntr_side side = { what, last };
 
+	if (sdr_yield_read(&cntr->yield, worked || news)) {
+		sdr_pset_rest(&cntr->eps, &cntr->yield, cntr_news, &side);
+		v = atomic_load_explicit(what, memory_order_acquire);
+		news = cntr_news(&side);
+	}
 	if (news)
 		atomic_store_explicit(last, v, memory_order_relaxed);
-	sdr_yield_read(&cntr->yield, worked || news);
 	return v;
 }
 

@@ -130,6 +130,13 @@ static ssize_t sdr_cq_take(struct sdr_cq *cq, void *buf, size_t count, fi_addr_t
 	return count ? -FI_EAVAIL : 0;
 }
 
+static bool cq_news(void *of)
+{
+	const struct sdr_cq *cq = of;
+
+	return atomic_load(&cq->count);
+}
+
 static ssize_t sdr_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src)
 {
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
@@ -140,7 +147,10 @@ static ssize_t sdr_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_a
 		return ret;
 	worked = sdr_pset_progress(&cq->eps);
 	ret = sdr_cq_take(cq, buf, count, src);
-	sdr_yield_read(&cq->yield, worked || ret != -FI_EAGAIN);
+	if (sdr_yield_read(&cq->yield, worked || ret != -FI_EAGAIN)) {
+		sdr_pset_rest(&cq->eps, &cq->yield, cq_news, cq);
+		ret = sdr_cq_take(cq, buf, count, src);
+	}
 	if (ret != -FI_EAGAIN)
 		return ret;
 	if (cq->wait.obj == FI_WAIT_FD && atomic_load(&cq->wait.raised)) {

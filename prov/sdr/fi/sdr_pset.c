@@ -27,6 +27,7 @@
 #include "sdr_ep_progress.h"
 #include "sdr_progress.h"
 #include "sdr_wait.h"
+#include "sdr_yield.h"
 #include "sdr_held.h"
 
 void sdr_pset_init(struct sdr_pset *ps, struct sdr_wait *w)
@@ -222,6 +223,23 @@ void sdr_pset_leave(struct sdr_pset *ps, struct sdr_sleeper *s)
 	pthread_mutex_unlock(&ps->lock);
 	if (wake)
 		sdr_thread_wake(wake);
+}
+
+void sdr_pset_rest(struct sdr_pset *ps, struct sdr_yield *y, bool (*news)(void *of), void *of)
+{
+	struct sdr_sleeper *s;
+	uint64_t until;
+
+	if (!sdr_yield_naps(y) || sdr_pset_enter(ps, &s)) {
+		sdr_yield_now(y);
+		return;
+	}
+	until = sdr_mono_ns() + SDR_YIELD_NAP_NS;
+	sdr_wait_awake(ps->wait, s);
+	if (!sdr_pset_look(ps) && !news(of))
+		(void)sdr_wait_sleep(ps->wait, s, until);
+	sdr_pset_leave(ps, s);
+	sdr_yield_napped(y, sdr_mono_ns() < until);
 }
 
 bool sdr_pset_handover(struct sdr_pset *ps)

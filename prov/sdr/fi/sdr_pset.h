@@ -12,6 +12,7 @@
 struct sdr_ep;
 struct sdr_sleeper;
 struct sdr_wait;
+struct sdr_yield;
 
 /* The endpoints that a CQ or a counter drives. */
 struct sdr_pset {
@@ -44,6 +45,11 @@ int sdr_pset_enter(struct sdr_pset *ps, struct sdr_sleeper **s);
 /* Drives all endpoints and sets their alarms.  True: do not sleep, look again. */
 bool sdr_pset_look(struct sdr_pset *ps);
 void sdr_pset_leave(struct sdr_pset *ps, struct sdr_sleeper *s);
+/*
+ * A reader that spins has found nothing for a while: yields, or sleeps, for SDR_YIELD_NAP_NS at
+ * most, unless something is published (`news` says so of `of`) or an endpoint wants a round.
+ */
+void sdr_pset_rest(struct sdr_pset *ps, struct sdr_yield *y, bool (*news)(void *of), void *of);
 /*
  * For fi_trywait: the application is about to sleep on the descriptor.  Drives and sets the alarms;
  * true: not now.

@@ -5,46 +5,57 @@
  * that brings its packets, wants to run: after some reads for nothing one yields, and where the
  * other has little to do it is back at once.
  *
- * Where somebody else computes it is not: the processor is gone for a time slice, and newer kernels
+ * Where somebody else has work it is not: the processor is gone for a time slice, and newer kernels
  * (seen on Linux 6.18) count the rest of the yielder's own slice as used (yield_task_fair), so that
- * who yields every few microseconds beside busy neighbours is left with a twentieth of a
- * processor.  So a yield that took long, for the reads before it, doubles the number of reads until
- * the next, and a short one halves it: beside who computes a reader ends at about its share of the
- * processor, beside who answers, or spins as well, at a yield for each SDR_YIELD_POLLS reads.
- *
- * Many threads that spin, tens to a processor, make each other's yields long without any work: the
- * process counts what its readers read, once a yield, and a yield in which much was read was
- * theirs.
+ * who yields every few microseconds beside busy neighbours is left with a twentieth of a processor.
+ * To read for longer between two yields is no way out: ranks of a job that share a processor take
+ * it from each other for nothing, and each one's yields become as long as what all others read.  So
+ * behind a yield that took long one sleeps for a moment in place of the next ones, until a packet
+ * comes or a timer is due (sdr_pset_rest): who sleeps is owed his share, and gets it when he wakes.
+ * Now and then one yields all the same, the rarer the more often in a row it took long, and where
+ * it did not, spins as before.
  */
 #include <sched.h>
 
 #include "sdr_wait.h"
 #include "sdr_yield.h"
 
-/* reads for nothing of all readers of the process; each adds its own before it yields */
-static _Atomic uint64_t all_reads;
-
-void sdr_yield_took(struct sdr_yield *y, uint64_t ns, uint64_t others)
+bool sdr_yield_naps(struct sdr_yield *y)
 {
-	uint32_t shift = atomic_load_explicit(&y->shift, memory_order_relaxed);
-	uint64_t long_ns = (SDR_YIELD_POLLS << shift) * SDR_YIELD_DEAR_READ_NS +
-			   others * SDR_YIELD_DEAR_OTHERS_NS;
+	uint32_t n = atomic_load_explicit(&y->naps, memory_order_relaxed);
 
-	if (ns < SDR_YIELD_DEAR_NS || ns < long_ns)
-		shift -= shift > 0;
-	else if (SDR_YIELD_POLLS << shift < SDR_YIELD_POLLS_MAX)
-		shift++;
-	atomic_store_explicit(&y->shift, shift, memory_order_relaxed);
+	if (!n)
+		return false;
+	atomic_store_explicit(&y->naps, n - 1, memory_order_relaxed);
+	return true;
+}
+
+void sdr_yield_napped(struct sdr_yield *y, bool came)
+{
+	uint32_t idle = came ? 0 : SDR_YIELD_POLLS - SDR_YIELD_POLLS_AGAIN;
+
+	atomic_store_explicit(&y->idle, idle, memory_order_relaxed);
+}
+
+void sdr_yield_took(struct sdr_yield *y, uint64_t ns)
+{
+	uint32_t most = atomic_load_explicit(&y->most, memory_order_relaxed);
+
+	if (ns < SDR_YIELD_DEAR_NS)
+		most = 0;
+	else if (!most)
+		most = SDR_YIELD_NAPS;
+	else if (most < SDR_YIELD_NAPS_MAX)
+		most *= 2;
+	atomic_store_explicit(&y->most, most, memory_order_relaxed);
+	atomic_store_explicit(&y->naps, most, memory_order_relaxed);
 	atomic_store_explicit(&y->idle, 0, memory_order_relaxed);
 }
 
 void sdr_yield_now(struct sdr_yield *y)
 {
-	uint64_t own = atomic_load_explicit(&y->idle, memory_order_relaxed);
-	uint64_t before = atomic_fetch_add_explicit(&all_reads, own, memory_order_relaxed) + own;
 	uint64_t t = sdr_mono_ns();
 
 	sched_yield();
-	sdr_yield_took(y, sdr_mono_ns() - t,
-		       atomic_load_explicit(&all_reads, memory_order_relaxed) - before);
+	sdr_yield_took(y, sdr_mono_ns() - t);
 }
