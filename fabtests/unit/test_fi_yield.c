@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/sdr_list.h"
 #include "fi/sdr_cntr.h"
 #include "fi/sdr_cq.h"
 #include "test_fi_util.h"
@@ -73,7 +74,7 @@ static void yield__reads_before_it(void **state)
 
 static struct sdr_yield *yield_of(struct fid_cq *cq)
 {
-	return &container_of(cq, struct sdr_cq, fid)->yield;
+	return &sdr_container(cq, struct sdr_cq, fid)->yield;
 }
 
 /* As behind a long yield, for ever. */
@@ -149,7 +150,7 @@ static void miss_nothing(enum fi_progress progress, bool counter)
 				   NULL));
 	assert_int_equal(pthread_create(&thread, NULL, sender_run, &s), 0);
 	for (uint32_t i = 0; i < MSGS; i++) {
-		struct sdr_cntr *cntr = container_of(p.s[0].recv, struct sdr_cntr, fid);
+		struct sdr_cntr *cntr = sdr_container(p.s[0].recv, struct sdr_cntr, fid);
 
 		while (counter && fi_cntr_read(p.s[0].recv) <= i) {
 			nap_always(&cntr->yield);
