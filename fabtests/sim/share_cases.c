@@ -191,6 +191,10 @@ const struct bar_case bar_cases[] = {
 	  .must = WARM_MUST },
 	{ "warm-128m-1e-2", .flows = 1, .size = 128 * MIB, .messages = 4, .warm = 2, .loss = 1e-2,
 	  .must = WARM_MUST },
+	/* flows of a host, each with a message now and then, on a path with room for all of them */
+	{ "warm-4-together", .flows = 4, .ranks = 1, .rate_bps = 10e9, .queue_bdp = 2,
+	  .greets = true, .size = MIB, .messages = 30, .warm = 5, .pause_s = 0.2, .quick = true,
+	  .must = { MOST(MEAN, 1.45), MOST(DROP, 0) } },
 	{ "sparse", .flows = 1, .size = 64 * KIB, .messages = 200, .pause_s = 0.2,
 	  .ge_loss = 1e-2, .ge_burst = 8, .ge_packets = true, .must = { MOST(LONGEST, 12) } },
 

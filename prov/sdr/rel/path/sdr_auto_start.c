@@ -45,6 +45,10 @@
 #define SDR_AUTO_TOGETHER_PACE 1.25
 #define SDR_AUTO_TOGETHER_FULL 0.4
 #define SDR_AUTO_TOGETHER_GAIN 0.5 /* of what arrives */
+/* times what arrived in a round: no window for what was seen to pass is larger; and times a first
+ * window: who has met nobody for so long was through with the others */
+#define SDR_AUTO_TOGETHER_USED	8
+#define SDR_AUTO_TOGETHER_ALONE 4
 
 /* They share the first window, and what it shows. */
 static double auto_together(const struct sdr_cc *cc)
@@ -102,18 +106,21 @@ double sdr_auto_begins(const struct sdr_cc *cc)
 
 /*
  * There may be more of them than those of this process: up to its share the window grows out of
- * what has arrived so far.
+ * what has arrived so far.  Or of what it had when messages of the application had met nobody for
+ * long, as far as there is room for as many processes as connections of this one.
  */
-static void auto_learn_together(struct sdr_cc *cc, bool all)
+static void auto_learn_together(struct sdr_cc *cc, bool all, double had)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double n = auto_together(cc), least = SDR_AUTO_FIRST_LEAST * cc->mtu;
+	double first = sdr_auto_first(cc), arrived = fmax(a->blame.bytes, first);
 
 	if (n <= 1)
 		return;
 	a->before = fmax(all ? a->win / n : a->win, least);
-	a->win = fmin(a->before,
-		      fmax(fmax(a->blame.bytes, sdr_auto_first(cc)) - a->blame.lost, least));
+	if (had >= SDR_AUTO_TOGETHER_ALONE * first)
+		arrived = fmax(arrived, fmin(had, a->before / n));
+	a->win = fmin(a->before, fmax(arrived - a->blame.lost, least));
 	sdr_burst_share(&a->burst, a->win);
 }
 
@@ -124,7 +131,7 @@ static void auto_learn_together(struct sdr_cc *cc, bool all)
 static bool auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps, double passes, bool all)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double free = SDR_AUTO_START_FREE * a->blame.bytes;
+	double free = SDR_AUTO_START_FREE * a->blame.bytes, had = a->win;
 
 	sdr_blame_cut(&a->blame, a->win, a->blame.lost);
 	/* all that was lost since the begin: the window was too large */
@@ -132,7 +139,7 @@ static bool auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps, double 
 		cc->own_lost += (uint64_t)a->blame.lost;
 	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
 	sdr_rival_passes(&a->rival, passes);
-	auto_learn_together(cc, all);
+	auto_learn_together(cc, all, had);
 	a->learnt_at = now;
 	a->learnt_flights = 0;
 	return true;
@@ -222,6 +229,15 @@ static bool auto_start_drops(const struct sdr_cc *cc)
 	return a->bytes + a->lost >= sure * cc->mtu && a->lost > share * (a->bytes + a->lost);
 }
 
+/*
+ * As large as what was seen to pass may make the window, bytes.  Of those who begin together each
+ * sees what passes while the others pause, and is to be ready for its next message, not for all.
+ */
+static double auto_start_most(const struct sdr_cc *cc)
+{
+	return auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_USED * sdr_auto_look(cc)->bytes : HUGE_VAL;
+}
+
 bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
@@ -233,8 +249,8 @@ bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struc
 		return auto_learn(cc, ack->now, use, use, !rate->capacity_least);
 	if (!rate->app_limited)
 		a->win += (auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_GAIN : 1) * (double)ack->bytes;
-	else if (auto_together(cc) <= 1)
-		a->win = fmax(a->win, sdr_auto_shown(cc, rate));
+	else
+		a->win = fmax(a->win, fmin(sdr_auto_shown(cc, rate), auto_start_most(cc)));
 	/* what the first of a flight met over a far path was there before us */
 	if (far && a->blame.bytes < SDR_AUTO_START_FEW * cc->mtu)
 		return false;
