@@ -44,7 +44,7 @@ fabtests_sim_sdr_crowd_LDADD = $(SDR_BED_UNIT_LIBS)
 noinst_PROGRAMS += sdr_share_bars
 TESTS += sdr_share_bars
 sdr_share_bars_SOURCES = \
-	fabtests/sim/sdr_share_bars.c fabtests/sim/share_bars.h \
+	fabtests/sim/sdr_share_bars.c fabtests/sim/share_bars.h fabtests/sim/sim_asan.h \
 	fabtests/sim/share_cases.c fabtests/sim/share_judge.c
 sdr_share_bars_LDADD = libsdr_simshare.a libsdr_simbed.a libsdr_simeps.a $(SDR_REL_LIBS) $(SDR_SDK_LIBS) \
 	$(SDR_SYS_LIBS) -lm
