@@ -144,6 +144,12 @@ libsdr_rel_conn_a_SOURCES = \
 	prov/sdr/rel/conn/sdr_peer_cid.h \
 	prov/sdr/rel/conn/sdr_pkt.h \
 	prov/sdr/rel/conn/sdr_pkt_ack.c \
+	prov/sdr/rel/conn/sdr_pkt_copy.c \
+	prov/sdr/rel/conn/sdr_pkt_copy.h \
+	prov/sdr/rel/conn/sdr_pkt_out.c \
+	prov/sdr/rel/conn/sdr_pkt_out.h \
+	prov/sdr/rel/conn/sdr_pkt_put.c \
+	prov/sdr/rel/conn/sdr_pkt_put.h \
 	prov/sdr/rel/conn/sdr_pkt_rx.c \
 	prov/sdr/rel/conn/sdr_pkt_tx.c \
 	prov/sdr/rel/conn/sdr_plog.c \

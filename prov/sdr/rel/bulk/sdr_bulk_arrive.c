@@ -159,7 +159,7 @@ void sdr_bulk_arrive_placed(void *user, struct sdr_rcv_handle *h)
 	sdr_conn_kick(c);
 }
 
-/* Each path of the peer's asks (sdr_pkt_tx.c): what one of them was answered says it to all. */
+/* Each path of the peer's asks (sdr_pkt_copy.c): what one of them was answered says it to all. */
 void sdr_bulk_arrive_end(struct sdr_conn *c, uint32_t msn)
 {
 	struct sdr_rcv_handle *h = sdr_recv_find(sdr_shape_of_rx(c, msn)->qp, msn);

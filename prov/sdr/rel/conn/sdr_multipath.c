@@ -27,8 +27,8 @@
  * silent, the shortest of those that answered of late.  Who hears a packet that asks for something
  * by another path than that of his own follows it.  So round trips of all paths are measured by one
  * way back, and begin anew when that is another.  Some packets leave aside (SDR_FRAME_ASIDE), by
- * other paths: what is asked of data by the path that they took (sdr_pkt_tx.c), an announcement in
- * front of the first data there, a ping by each path after a timeout.  A ping is answered by the
+ * other paths: what is asked of data by the path that they took (sdr_pkt_copy.c), an announcement
+ * in front of the first data there, a ping by each path after a timeout.  A ping is answered by the
  * path that it came by, so when nothing is heard by c->ctl and something by another, that one is
  * taken.
  *

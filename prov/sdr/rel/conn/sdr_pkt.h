@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Packets of control frames and records, out and in.  See sdr_pkt_tx.c, sdr_pkt_rx.c.
+ * Packets of control frames and records, out and in.  See sdr_pkt_tx.c, sdr_pkt_rx.c; what is made
+ * of one is in sdr_pkt_put.h, sdr_pkt_out.h, sdr_pkt_copy.h.
  */
 #ifndef SDR_PKT_H
 #define SDR_PKT_H

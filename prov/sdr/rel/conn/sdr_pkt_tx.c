@@ -19,13 +19,12 @@
  * copy of its records.
  */
 #include <string.h>
-#include "sdr_conn_ecn.h"
-#include "sdr_conn_ops.h"
 #include "sdr_conn_mtu.h"
+#include "sdr_conn_ops.h"
 #include "sdr_credit.h"
-#include "sdr_home.h"
-#include "sdr_parts.h"
-#include "sdr_pkt.h"
+#include "sdr_pkt_copy.h"
+#include "sdr_pkt_out.h"
+#include "sdr_pkt_put.h"
 #include "sdr_plog.h"
 #include "sdr_pn_skip.h"
 #include "sdr_rec.h"
@@ -90,66 +89,6 @@ bool sdr_pkt_due(const struct sdr_conn *cc)
 	       sdr_plog_room(c);
 }
 
-/* It has left; where losses are to be expected, once more a little later, with what may be new. */
-static void ack_again(struct sdr_conn *c)
-{
-	if (c->rx.ack_twice && c->rx.again_ns == NEVER)
-		c->rx.again_ns = c->rel->now + sdr_conn_report_delay(c);
-	c->rx.ack_twice = false;
-}
-
-/* Frames that want no answer; returns bytes. */
-static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
-{
-	struct sdr_frame_credit cr = { sdr_conn_msn_limit(c), sdr_conn_mseq_limit(c) };
-	struct sdr_frame_ack ack;
-	size_t n = 0, k;
-
-	*more = false;
-	n += c->rel->ops->put_reports(c, p, room, more);
-	if (*more)
-		return n; /* the ACK goes with the last of them */
-	if (c->rx.ack_due || c->rx.ack_now || n) {
-		sdr_pnset_ack(&c->rx.pns, &ack);
-		if (ack.n) {
-			ack.delay_us = sdr_us_since(c->rel->now, c->rx.largest_ns);
-			sdr_conn_ecn_put(c, &ack);
-			k = sdr_frame_ack_encode(p + n, room - n, &ack);
-			n += k;
-			if (k) {
-				c->st.ack_tx++;
-				/* A ping may be one of many: an answer for each (sdr_probe.c). */
-				c->rx.pings -= c->rx.pings > 0;
-				c->rx.ack_due = c->rx.ack_now = c->rx.pings > 0;
-				ack_again(c);
-				n += sdr_conn_ecn_put_more(c, p + n, room - n);
-			}
-		} else {
-			c->rx.ack_due = c->rx.ack_now = false;
-		}
-	}
-	if (c->rx.held_due) {
-		k = sdr_frame_held_encode(p + n, room - n);
-		n += k;
-		c->rx.held_due = k == 0;
-	}
-	if (n)
-		n += sdr_home_put(c, p + n, room - n);
-	if (cr.msn_limit != c->credit.msn_granted || cr.mseq_limit != c->credit.mseq_granted ||
-	    c->tx.ping_due) {
-		k = sdr_frame_credit_encode(p + n, room - n, &cr);
-		n += k;
-		if (k) {
-			/* What was granted stays granted. */
-			SDR_ASSERT(!sdr_seq_lt(cr.msn_limit, c->credit.msn_granted) &&
-				   !sdr_seq_lt(cr.mseq_limit, c->credit.mseq_granted));
-			c->credit.msn_granted = cr.msn_limit;
-			c->credit.mseq_granted = cr.mseq_limit;
-		}
-	}
-	return n;
-}
-
 static size_t put_records(struct sdr_conn *c, uint8_t *p, size_t room, struct sdr_pkt *pkt)
 {
 	struct sdr_rec *r;
@@ -160,77 +99,6 @@ static size_t put_records(struct sdr_conn *c, uint8_t *p, size_t room, struct sd
 		sdr_list_add_tail(&r->link, &pkt->recs);
 		if (pkt->nrseq < SDR_PKT_RSEQS)
 			pkt->rseq[pkt->nrseq++] = r->f.rseq;
-	}
-	return n;
-}
-
-static size_t put_bye(struct sdr_conn *c, uint8_t *p, size_t room)
-{
-	struct sdr_frame_close f = { SDR_CLOSE_BYE };
-
-	if (!c->close.bye_due)
-		return 0;
-	c->close.bye_due = false;
-	return sdr_frame_close_encode(p, room, &f);
-}
-
-static size_t put_bye_ack(struct sdr_conn *c, uint8_t *p, size_t room)
-{
-	struct sdr_frame_close f = { SDR_CLOSE_BYE_ACK };
-
-	if (!c->close.bye_ack_due)
-		return 0;
-	c->close.bye_ack_due = false;
-	return sdr_frame_close_encode(p, room, &f);
-}
-
-/* Packet next_pn - 1 wants an answer. */
-static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
-{
-	struct sdr_path *path = sdr_conn_path(c, pkt->path);
-	struct sdr_rel *rel = c->rel;
-
-	SDR_ASSERT(n && n <= c->ctl_agreed && c->hs.validated);
-	SDR_ASSERT(sdr_ring_empty(&c->tx.log) ||
-		   sdr_seq_lt(sdr_plog_at(c, c->tx.log.tail - 1)->pn, c->tx.pn - 1));
-	pkt->pn = c->tx.pn - 1;
-	pkt->seq = ++c->tx.seq;
-	pkt->bytes = (uint32_t)n;
-	pkt->tx_ns = rel->now;
-	if (!c->tx.live && !c->inflight)
-		c->pto.progress_ns = rel->now;
-	sdr_cc_sent(&path->cc, rel->now, n, 0, path->inflight, &pkt->snap);
-	sdr_conn_fly(c, path, n);
-	sdr_ring_push(&c->tx.log);
-	c->tx.live++;
-	sdr_conn_sent(c);
-	rel->activity++;
-}
-
-/*
- * Records that stand alone answer the peer's: those that it has not acknowledged, once more or for
- * the first time; not logged, not awaited.
- */
-static size_t put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
-{
-	struct sdr_list *q[] = { &c->rec.rtx, &c->rec.unordered }, *l;
-	size_t n = 0;
-
-	for (int i = 0; i < 2; i++) {
-		sdr_list_each(l, q[i]) {
-			struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
-
-			if (!r->op && sdr_rec_number(c, r))
-				n += sdr_frame_rec_encode(p + n, room - n, &r->f);
-		}
-	}
-	for (uint32_t pos = c->tx.log.head; pos != c->tx.log.tail; pos++) {
-		sdr_list_each(l, &sdr_plog_at(c, pos)->recs) {
-			struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
-
-			if (!r->op)
-				n += sdr_frame_rec_encode(p + n, room - n, &r->f);
-		}
 	}
 	return n;
 }
@@ -250,9 +118,9 @@ bool sdr_pkt_farewell(struct sdr_conn *c)
 			return false;
 		c->rx.ack_now = true;
 		n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
-		n += put_acks(c, p + n, room - n, &more);
+		n += sdr_pkt_put_acks(c, p + n, room - n, &more);
 		if (!more)
-			n += put_answers(c, p + n, room - n);
+			n += sdr_pkt_put_answers(c, p + n, room - n);
 		sdr_seal_send_by(c, path, n);
 		c->tx.pn++;
 		c->rel->activity++;
@@ -274,206 +142,133 @@ static size_t pkt_room(const struct sdr_conn *c)
 	return room;
 }
 
-static void pkt_out(struct sdr_conn *c, struct sdr_path *path, const uint8_t *p, size_t n,
-		    bool wants)
+/* ---- one packet ------------------------------------------------------------------------------ */
+
+/* A packet while it is made. */
+struct pkt_build {
+	struct sdr_conn *c;
+	struct sdr_pkt *pkt; /* its place in the log; NULL: there is none, and nothing is asked */
+	uint8_t *p;
+	size_t n, room;	    /* bytes there are, and may be */
+	size_t ask, nasked; /* of them: where what is asked begins, how long it is */
+	bool more;	    /* bitmaps are left: what comes behind them waits */
+	bool recs;	    /* records may be in it */
+	bool wants;	    /* an answer */
+	bool alone;	    /* a ping that travels without records */
+};
+
+/* That many bytes were written at its end, and want an answer. */
+static void build_wants(struct pkt_build *b, size_t k)
 {
-	if (n > sdr_seal_room(c->rel, sdr_path_mtu_ctl(c, path))) {
-		sdr_ecn_sent(&path->ecn, 1, false);
-		sdr_parts_send(c, path, p, n);
-	} else if (wants) {
-		sdr_seal_send_asking(c, path, n);
-	} else {
-		sdr_seal_send_by(c, path, n);
-	}
-	c->tx.pn++;
+	b->wants |= k > 0;
+	b->n += k;
 }
 
-/* Header of the next packet, by that path (NULL: one of the peer's). */
-static size_t pkt_begin(const struct sdr_conn *c, const struct sdr_path *path, uint8_t *p)
+/* False: the engine is full. */
+static bool build_begin(struct pkt_build *b, struct sdr_conn *c)
 {
-	size_t n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
-
-	if (path && path->index == c->ctl)
-		return n;
-	return n + sdr_frame_aside_encode(p + n, SDR_FRAME_LONG_HDR);
-}
-
-/*
- * Frames that have just left once more, by that path.  They are none of the records of the packet
- * that they were in: that this one arrives says nothing of those.  False: there is no room.
- */
-static bool frames_copy(struct sdr_conn *c, struct sdr_path *path, const uint8_t *frames,
-			size_t len)
-{
-	struct sdr_pkt *p;
-	uint8_t *to;
-	size_t n;
-
-	if (!sdr_plog_room(c) || !(to = sdr_seal_begin(c->rel)))
+	*b = (struct pkt_build){ .c = c, .p = sdr_seal_begin(c->rel) };
+	if (!b->p)
 		return false;
-	p = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
-	*p = (struct sdr_pkt){ .extra = true, .path = path->index };
-	sdr_list_init(&p->recs);
-	n = pkt_begin(c, path, to);
-	memcpy(to + n, frames, len);
-	pkt_out(c, path, to, n + len, true);
-	pkt_log(c, p, n + len);
+	if (sdr_plog_room(c)) {
+		b->pkt = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
+		memset(b->pkt, 0, sizeof(*b->pkt));
+		b->pkt->path = sdr_conn_path(c, c->ctl)->index;
+		sdr_list_init(&b->pkt->recs);
+	}
+	sdr_pn_skip(c);
+	b->n = sdr_packet_encode(b->p, c->id.peer_cid, c->tx.pn);
+	b->room = pkt_room(c);
 	return true;
 }
 
-/*
- * A ping that was not answered before goes several times over (sdr_probe.c): the same frames, of
- * which each packet is answered for itself.
- */
-static void ping_copies(struct sdr_conn *c, const uint8_t *frames, size_t len)
+/* What the peer is told, and a change of the packets' size, which is in front of all records. */
+static void build_tell(struct pkt_build *b)
 {
-	while (c->pto.copies && frames_copy(c, sdr_conn_path(c, c->ctl), frames, len))
-		c->pto.copies--;
-	c->pto.copies = 0;
+	struct sdr_conn *c = b->c;
+	size_t k;
+
+	c->rx.ack_now |= c->close.bye_due; /* our last packets say what we have */
+	b->n += sdr_pkt_put_acks(c, b->p + b->n, b->room - b->n, &b->more);
+	b->recs = !b->more;
+	if (b->recs && sdr_reshape_says(c)) {
+		k = sdr_reshape_put(c, b->p + b->n, b->room - b->n);
+		b->recs = k > 0; /* no record without it */
+		b->n += k;
+		if (k && b->pkt) {
+			b->pkt->shape = sdr_reshape_mark(c);
+			b->wants = true;
+		}
+	}
+	if (b->recs)
+		b->n += c->rel->ops->put_copies(c, b->p + b->n, b->room - b->n);
+	if (!b->more)
+		b->n += sdr_pkt_put_bye_ack(c, b->p + b->n, b->room - b->n);
 }
 
-/*
- * What was asked by the packet that has just left is asked by each other path as well, where data
- * are under way, or all of them when nothing is heard: an answer says something of what was sent
- * before on its own path alone.
- */
-static void asked_by_all(struct sdr_conn *c, const uint8_t *frames, size_t len)
+/* What it is asked, and records. */
+static void build_ask(struct pkt_build *b)
 {
-	for (uint32_t i = 0; i < c->npaths; i++) {
-		struct sdr_path *p = sdr_conn_path(c, i);
+	struct sdr_conn *c = b->c;
+	size_t k;
 
-		if (i != c->ctl && p->state == SDR_PATH_ALIVE &&
-		    (p->inflight || c->pto.count || c->close.tries > 1) &&
-		    !frames_copy(c, p, frames, len))
-			return;
+	if (b->more || !b->pkt)
+		return;
+	b->ask = b->n;
+	build_wants(b, c->rel->ops->put_ends(c, b->p + b->n, b->room - b->n));
+	b->alone = c->tx.ping_due && c->pto.count >= PING_ALONE;
+	if (c->tx.ping_due) {
+		k = sdr_frame_ping_encode(b->p + b->n, b->room - b->n);
+		build_wants(b, k);
+		c->tx.ping_due = k == 0;
 	}
+	build_wants(b, sdr_pkt_put_bye(c, b->p + b->n, b->room - b->n));
+	b->nasked = b->n - b->ask;
+	if (!b->alone && b->recs)
+		build_wants(b, put_records(c, b->p + b->n, b->room - b->n, b->pkt));
+}
+
+/* It leaves, and what of it goes several times over. */
+static void build_leave(struct pkt_build *b)
+{
+	uint8_t ping[PING_FRAMES], asked[ASKED_FRAMES];
+	size_t len = b->n - SDR_PACKET_HDR, nasked = b->nasked;
+	struct sdr_conn *c = b->c;
+
+	if (b->alone && c->pto.copies && !b->pkt->shape && len <= sizeof(ping))
+		memcpy(ping, b->p + SDR_PACKET_HDR, len);
+	else
+		len = 0;
+	if (c->npaths == 1 || nasked > sizeof(asked))
+		nasked = 0;
+	if (nasked)
+		memcpy(asked, b->p + b->ask, nasked);
+	sdr_pkt_out(c, sdr_conn_path(c, c->ctl), b->p, b->n, b->wants);
+	if (b->wants)
+		sdr_pkt_log(c, b->pkt, b->n);
+	else
+		c->rel->activity++;
+	if (nasked)
+		sdr_pkt_copy_asked(c, asked, nasked);
+	if (len)
+		sdr_pkt_copy_ping(c, ping, len);
 }
 
 /* One packet; false: the engine is full, nothing changed. */
 static bool pkt_build(struct sdr_conn *c)
 {
-	struct sdr_rel *rel = c->rel;
-	uint8_t *p = sdr_seal_begin(rel);
-	bool wants = false, more, bye, logged, alone = false, recs;
-	struct sdr_pkt *pkt = NULL;
-	struct sdr_path *path = sdr_conn_path(c, c->ctl);
-	uint8_t ping[PING_FRAMES], asked[ASKED_FRAMES];
-	size_t n, k, room, len = 0, ask = 0, nasked = 0;
+	struct pkt_build b;
+	bool bye;
 
-	if (!p)
+	if (!build_begin(&b, c))
 		return false;
-	logged = sdr_plog_room(c);
-	if (logged) {
-		pkt = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
-		memset(pkt, 0, sizeof(*pkt));
-		pkt->path = path->index;
-		sdr_list_init(&pkt->recs);
-	}
-	sdr_pn_skip(c);
-	n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
-	room = pkt_room(c);
-	c->rx.ack_now |= c->close.bye_due; /* our last packets say what we have */
-	n += put_acks(c, p + n, room - n, &more);
 	bye = c->close.bye_ack_due;
-	recs = !more;
-	if (recs && sdr_reshape_says(c)) {
-		k = sdr_reshape_put(c, p + n, room - n);
-		recs = k > 0; /* no record without it */
-		n += k;
-		if (k && logged) {
-			pkt->shape = sdr_reshape_mark(c);
-			wants = true;
-		}
-	}
-	if (recs)
-		n += rel->ops->put_copies(c, p + n, room - n);
-	if (!more)
-		n += put_bye_ack(c, p + n, room - n);
-	if (!more && logged) {
-		ask = n;
-		k = rel->ops->put_ends(c, p + n, room - n);
-		wants |= k > 0;
-		n += k;
-		alone = c->tx.ping_due && c->pto.count >= PING_ALONE;
-		if (c->tx.ping_due) {
-			k = sdr_frame_ping_encode(p + n, room - n);
-			wants |= k > 0;
-			n += k;
-			c->tx.ping_due = k == 0;
-		}
-		k = put_bye(c, p + n, room - n);
-		wants |= k > 0;
-		n += k;
-		nasked = n - ask;
-		k = alone || !recs ? 0 : put_records(c, p + n, room - n, pkt);
-		wants |= k > 0;
-		n += k;
-	}
-	if (alone && c->pto.copies && !pkt->shape && n - SDR_PACKET_HDR <= sizeof(ping)) {
-		len = n - SDR_PACKET_HDR;
-		memcpy(ping, p + SDR_PACKET_HDR, len);
-	}
-	if (c->npaths == 1 || nasked > sizeof(asked))
-		nasked = 0;
-	if (nasked)
-		memcpy(asked, p + ask, nasked);
-	pkt_out(c, path, p, n, wants);
-	if (wants)
-		pkt_log(c, pkt, n);
-	else
-		rel->activity++;
-	if (nasked)
-		asked_by_all(c, asked, nasked);
-	if (len)
-		ping_copies(c, ping, len);
+	build_tell(&b);
+	build_ask(&b);
+	build_leave(&b);
 	if (bye)
 		sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
 	return true;
-}
-
-/*
- * The packet just sent is alone on its way: nothing behind it would show its loss before a timeout,
- * and nothing but its own bytes pays for a copy.  Where losses are to be expected its records
- * travel twice, as a message of one packet under parity does.
- */
-static void pkt_repeat(struct sdr_conn *c)
-{
-	size_t room = sdr_seal_room(c->rel, c->ctl_agreed);
-	struct sdr_pkt *p, *orig;
-	struct sdr_list *l;
-	uint8_t *to;
-	size_t n;
-
-	if (sdr_ring_empty(&c->tx.log) || sdr_reshape_says(c))
-		return;
-	orig = sdr_plog_at(c, c->tx.log.tail - 1);
-	if (orig->pn != c->tx.pn - 1 || c->tx.live != 1 || c->inflight != orig->bytes ||
-	    sdr_list_empty(&orig->recs) || !c->rel->ops->repeats(c) || !sdr_plog_room(c))
-		return;
-	to = sdr_seal_begin(c->rel);
-	if (!to)
-		return;
-	orig = sdr_plog_at(c, c->tx.log.tail - 1);
-	p = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
-	*p = (struct sdr_pkt){
-		.copy = true, .copy_of = orig->pn, .nrseq = orig->nrseq, .path = orig->path
-	};
-	memcpy(p->rseq, orig->rseq, sizeof(p->rseq));
-	sdr_list_init(&p->recs);
-	n = sdr_packet_encode(to, c->id.peer_cid, c->tx.pn);
-	sdr_list_each(l, &orig->recs) {
-		struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
-		size_t k = sdr_frame_rec_encode(to + n, room - n, &r->f);
-
-		if (!k)
-			return; /* dropped with the next alloc */
-		if (r->f.payload_len)
-			c->rel->ops->gather(r, to + n + k);
-		n += k + r->f.payload_len;
-		c->st.rec_copies++;
-	}
-	pkt_out(c, sdr_conn_path(c, p->path), to, n, true);
-	pkt_log(c, p, n);
 }
 
 void sdr_pkt_answer(struct sdr_conn *c, const struct sdr_path *back, uint8_t source,
@@ -487,36 +282,11 @@ void sdr_pkt_answer(struct sdr_conn *c, const struct sdr_path *back, uint8_t sou
 	if (!p)
 		return; /* as if lost */
 	c->rx.ack_now = true;
-	n = pkt_begin(c, NULL, p);
-	n += put_acks(c, p + n, room - n, &more);
+	n = sdr_pkt_begin(c, NULL, p);
+	n += sdr_pkt_put_acks(c, p + n, room - n, &more);
 	sdr_seal_send_from(c, source, to, n);
 	c->tx.pn++;
 	c->rel->activity++;
-}
-
-bool sdr_pkt_record_by(struct sdr_conn *c, const struct sdr_path *path, const struct sdr_rec *r)
-{
-	size_t room = sdr_seal_room(c->rel, sdr_path_mtu_ctl(c, path)), n, k;
-	uint8_t *p = sdr_seal_begin(c->rel);
-
-	if (!p)
-		return false;
-	n = pkt_begin(c, path, p);
-	if (sdr_reshape_says(c)) { /* no record without it */
-		k = sdr_reshape_put(c, p + n, room - n);
-		if (!k)
-			return true; /* dropped with the next alloc: c->ctl has it */
-		n += k;
-	}
-	k = sdr_frame_rec_encode(p + n, room - n, &r->f);
-	if (!k)
-		return true;
-	n += k;
-	sdr_seal_send_by(c, path, n);
-	c->tx.pn++;
-	c->st.rec_copies++;
-	c->rel->activity++;
-	return true;
 }
 
 bool sdr_pkt_send(struct sdr_conn *c)
@@ -529,7 +299,7 @@ bool sdr_pkt_send(struct sdr_conn *c)
 		if (!pkt_build(c))
 			return false;
 		if (sdr_conn_live(c))
-			pkt_repeat(c);
+			sdr_pkt_repeat(c);
 	}
 	if (sdr_pkt_due(c))
 		sdr_conn_kick(c);
