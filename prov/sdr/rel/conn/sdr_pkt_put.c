@@ -113,22 +113,22 @@ size_t sdr_pkt_put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
 	return n;
 }
 
+static size_t put_close(bool *due, enum sdr_close_reason reason, uint8_t *p, size_t room)
+{
+	const struct sdr_frame_close f = { (uint16_t)reason };
+
+	if (!*due)
+		return 0;
+	*due = false;
+	return sdr_frame_close_encode(p, room, &f);
+}
+
 size_t sdr_pkt_put_bye(struct sdr_conn *c, uint8_t *p, size_t room)
 {
-	struct sdr_frame_close f = { SDR_CLOSE_BYE };
-
-	if (!c->close.bye_due)
-		return 0;
-	c->close.bye_due = false;
-	return sdr_frame_close_encode(p, room, &f);
+	return put_close(&c->close.bye_due, SDR_CLOSE_BYE, p, room);
 }
 
 size_t sdr_pkt_put_bye_ack(struct sdr_conn *c, uint8_t *p, size_t room)
 {
-	struct sdr_frame_close f = { SDR_CLOSE_BYE_ACK };
-
-	if (!c->close.bye_ack_due)
-		return 0;
-	c->close.bye_ack_due = false;
-	return sdr_frame_close_encode(p, room, &f);
+	return put_close(&c->close.bye_ack_due, SDR_CLOSE_BYE_ACK, p, room);
 }
