@@ -65,10 +65,37 @@ static void late__is_no_part_of_a_round_trip(void **state)
 	}
 }
 
+/* The round trip of the handshake, where nobody looks for its answer when that comes. */
+static uint64_t handshake(bool stamps)
+{
+	struct bed *b = late_new(stamps);
+	uint64_t rtt;
+
+	bed_recv(b, 1, bed_buf(b, 100, 0), 100);
+	bed_send(b, 0, 1, bed_buf(b, 100, 1), 100, 0);
+	bed_run(b, MS);
+	sdr_sim_node_stall(b->w, 0, bed_now(b) + RTT + AWAY);
+	while (!bed_conn(b, 0, 1)->hs.validated)
+		bed_run(b, MS);
+	assert_int_equal(bed_conn(b, 0, 1)->main.rtt.samples, 1);
+	rtt = bed_conn(b, 0, 1)->main.rtt.min_rtt;
+	bed_wait_all(b, 20 * BED_SEC);
+	bed_close(b);
+	return rtt;
+}
+
+static void late__is_no_part_of_the_handshake(void **state)
+{
+	(void)state;
+	assert_in_range(handshake(true), RTT, RTT + MS);
+	assert_in_range(handshake(false), RTT + AWAY, RTT + AWAY + 2 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(late__is_no_part_of_a_round_trip),
+		cmocka_unit_test(late__is_no_part_of_the_handshake),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

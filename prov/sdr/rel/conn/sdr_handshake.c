@@ -263,7 +263,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 			 const struct sdr_hello *h)
 {
 	struct sdr_conn *c = sdr_conn_by_cid(rel, h->echo);
-	uint32_t rtt_us = (uint32_t)(rel->now / 1000) - h->ts_us;
+	uint32_t rtt_us = (uint32_t)((rel->now - sdr_rel_late(rel)) / 1000) - h->ts_us;
 	int ret;
 
 	if (!c) {
