@@ -48,7 +48,8 @@ static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
 	}
 }
 
-static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, uint64_t delay,
+/* delay: of the newest that is acknowledged, at the peer; late: of the answer, here.  ns */
+static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, uint64_t delay, uint64_t late,
 			  struct sdr_acks *as)
 {
 	struct sdr_path *path = sdr_conn_path(c, p->path);
@@ -74,7 +75,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, uint64_t delay,
 		 */
 		if (!p->probed) {
 			sdr_rack_spurious(&path->rack, &path->rtt, c->rel->now);
-			sdr_rack_overtaken(&path->rack, p->tx_ns, c->rel->now, delay);
+			sdr_rack_overtaken(&path->rack, p->tx_ns, c->rel->now, delay + late);
 		}
 		c->st.rtx_spurious++;
 		ca->late += p->bytes;
@@ -91,9 +92,9 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, uint64_t delay,
 	if (!ca->snap || ca->snap_tx_ns <= p->tx_ns) {
 		ca->snap = &p->snap;
 		ca->snap_tx_ns = p->tx_ns;
-		ca->delay = 0;
+		ca->delay = late; /* what others waited at the peer it does not say */
 	}
-	sdr_rack_delivered(&path->rack, p->seq, p->tx_ns, c->rel->now, delay);
+	sdr_rack_delivered(&path->rack, p->seq, p->tx_ns, c->rel->now, delay + late);
 	sdr_probe_answered(c);
 	sdr_conn_mtu_passed(path, sdr_conn_mtu_ctl(c, path, p->bytes), p->tx_ns);
 	while ((l = sdr_list_pop(&p->recs))) {
@@ -142,7 +143,7 @@ bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 				ca->rtt = rtt->latest;
 				newest = &p->snap;
 			}
-			pkt_delivered(c, p, delay + late, as);
+			pkt_delivered(c, p, delay, late, as);
 			if (newest && ca->snap == newest)
 				ca->delay = delay + late;
 		}
