@@ -70,6 +70,10 @@ const struct bar_case bar_cases[] = {
 	  .must = { MOST(DROP, 0.01), LEAST(JAIN, 0.95), LEAST(UTIL, 0.95), MOST(DELAY95, 12e-3) } },
 	{ "crowd-8-4", .flows = 8, .queue_bdp = 4,
 	  .must = { MOST(DROP, 0.005), LEAST(JAIN, 0.95), LEAST(UTIL, 0.95), MOST(DELAY95, 12e-3) } },
+	/* of so many some do, see rel/path/README.md */
+	{ "crowd-16", .flows = 16, .must = { SAY(DROP), SAY(JAIN), SAY(DELAY95) } },
+	{ "crowd-16-4", .flows = 16, .queue_bdp = 4, .must = { SAY(DROP), SAY(JAIN), SAY(DELAY95) } },
+	{ "crowd-32-4", .flows = 32, .queue_bdp = 4, .must = { SAY(DROP), SAY(JAIN), SAY(DELAY95) } },
 	{ "late-comer", .flows = 2, .late_s = 5, .seconds = 12, .quick = true, .must = { MOST(LATE, 3) } },
 	{ "late-comer-0.1", .flows = 2, .queue_bdp = 0.1, .late_s = 5, .seconds = 12,
 	  .must = { MOST(LATE, 3) } },
