@@ -75,8 +75,10 @@ static uint64_t handshake(bool stamps)
 	bed_send(b, 0, 1, bed_buf(b, 100, 1), 100, 0);
 	bed_run(b, MS);
 	sdr_sim_node_stall(b->w, 0, bed_now(b) + RTT + AWAY);
-	while (!bed_conn(b, 0, 1)->hs.validated)
+	while (!bed_conn(b, 0, 1)->hs.validated) {
 		bed_run(b, MS);
+		assert_true(bed_now(b) < BED_SEC);
+	}
 	assert_int_equal(bed_conn(b, 0, 1)->main.rtt.samples, 1);
 	rtt = bed_conn(b, 0, 1)->main.rtt.min_rtt;
 	bed_wait_all(b, 20 * BED_SEC);

@@ -259,11 +259,23 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	sdr_conn_kick(c);
 }
 
+/*
+ * From a HELLO to when its answer came.  Stamps are of another clock, and may be of just before it
+ * left: that is no time, and must not become one of an hour, which is taken for a lie.
+ */
+static uint32_t hello_rtt_us(const struct sdr_rel *rel, const struct sdr_hello *h)
+{
+	uint32_t read = (uint32_t)(rel->now / 1000) - h->ts_us;
+	uint64_t late = sdr_rel_late(rel) / 1000;
+
+	return read > late ? read - (uint32_t)late : 0;
+}
+
 static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 			 const struct sdr_hello *h)
 {
 	struct sdr_conn *c = sdr_conn_by_cid(rel, h->echo);
-	uint32_t rtt_us = (uint32_t)((rel->now - sdr_rel_late(rel)) / 1000) - h->ts_us;
+	uint32_t rtt_us = hello_rtt_us(rel, h);
 	int ret;
 
 	if (!c) {
