@@ -5,9 +5,10 @@
 
 #include "test_fi_util.h"
 
-#define BIG   (8u << 20)
-#define LEN   (256 * 1024) /* bytes of the target region */
-#define GUARD 64	   /* bytes before and behind it that must not be written */
+#define BIG	   (8u << 20)
+#define LEN	   (256 * 1024) /* bytes of the target region */
+#define GUARD	   64		/* bytes before and behind it that must not be written */
+#define ROUNDS_MAX 20		/* of a comparison of times */
 
 struct target {
 	uint8_t *mem; /* GUARD, LEN, GUARD */
@@ -570,6 +571,7 @@ static void rma__counters_of_regions_drive(void **state)
 			       .caps = FI_MSG | FI_RMA | FI_RMA_EVENT };
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
 	uint64_t of_endpoint, of_region, end = test_now_s() + TEST_GUARD_S;
+	uint32_t rounds = 0;
 	struct fid_cntr *wr;
 	struct test_pair p;
 	struct target t;
@@ -584,17 +586,21 @@ static void rma__counters_of_regions_drive(void **state)
 	assert_ok(fi_mr_enable(t.mr));
 	test_side_enable(&p, 0);
 	counted(&p, &t, p.s[1].rwrite);
-	of_endpoint = counted(&p, &t, p.s[1].rwrite);
-	of_region = counted(&p, &t, wr);
-	if (of_region > 20 * of_endpoint + 20000000)
-		fail_msg("%.1f ms, %.1f on an endpoint's counter", (double)of_region / 1e6,
-			 (double)of_endpoint / 1e6);
+	/* A busy host makes some rounds long; who waits for the thread is as long in each. */
+	do {
+		of_endpoint = counted(&p, &t, p.s[1].rwrite);
+		of_region = counted(&p, &t, wr);
+		rounds++;
+	} while (of_region > 4 * of_endpoint + 3000000 && rounds < ROUNDS_MAX);
+	if (of_region > 4 * of_endpoint + 3000000)
+		fail_msg("%.1f ms, %.1f on an endpoint's counter, in the last of %u rounds",
+			 (double)of_region / 1e6, (double)of_endpoint / 1e6, rounds);
 	assert_ok(fi_inject_write(p.s[0].ep, "x", 1, p.s[0].peer, t.addr, t.key));
-	while (fi_cntr_read(wr) < 91)
+	while (fi_cntr_read(wr) < 30 + 60 * rounds + 1)
 		assert_true(test_now_s() < end);
 	/* an endpoint goes, and the counter */
 	test_side_close(&p.s[0]);
-	assert_int_equal(fi_cntr_wait(wr, 92, 10), -FI_ETIMEDOUT);
+	assert_int_equal(fi_cntr_wait(wr, 30 + 60 * rounds + 2, 10), -FI_ETIMEDOUT);
 	target_close(&t);
 	assert_ok(fi_close(&wr->fid));
 	test_side_close(&p.s[1]);
