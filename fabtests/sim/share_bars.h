@@ -64,6 +64,7 @@ struct bar_case {
 	uint32_t messages, warm; /* one at a time, on a connection that is open */
 	uint32_t ranks;		 /* an all-to-all, by so many senders */
 	double pause_s, seconds;
+	double clocks_s;	       /* hosts' clocks are so far apart; 0: a millisecond */
 	double stall_s, stall_every_s; /* hosts stop so long, every so often, means */
 	uint64_t teach_bytes;	       /* an earlier connection sent so much */
 	bool quick;		       /* runs in `make check` */

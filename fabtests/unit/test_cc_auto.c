@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include "rel/path/sdr_auto_drain.h"
 #include "rel/path/sdr_auto_target.h"
 #include "rel/path/sdr_cc_auto.h"
 #include "../bed/bed_flows.h"
@@ -225,6 +226,39 @@ static void auto__drains_soon_after_start(void **state)
 }
 
 /* ---- with others like it --------------------------------------------------------------------- */
+
+/* When a flow that begins at a common time drains, in that time; ahead: of its own clock. */
+static uint64_t drains_at(uint64_t common, uint64_t ahead, uint64_t rtt)
+{
+	const struct sdr_rel_cfg cfg = { .cc = &sdr_cc_auto, .clock_ahead_ns = ahead };
+	uint64_t now = common - ahead;
+	struct sdr_cc cc;
+
+	sdr_cc_init(&cc, &cfg, 8192, 64u << 20, rtt, NULL, now);
+	sdr_auto_drain_wait(&cc, now, SDR_AUTO_DRAIN_FIRST);
+	assert_in_range(sdr_auto_look(&cc)->drain_at - now, SDR_AUTO_DRAIN_FIRST * rtt / 2,
+			SDR_AUTO_DRAIN_FIRST * rtt * 3 / 2);
+	return sdr_auto_look(&cc)->drain_at + ahead;
+}
+
+/* Flows of hosts whose own clocks say nothing of each other's do it together, ... */
+static void auto__drains_by_a_common_clock(void **state)
+{
+	static const uint64_t clocks[] = { 0, 1, 5 * S + 1234567, -3 * S, UINT64_MAX / 2 };
+	static const uint64_t T = 1795000000 * S;
+	uint64_t at = drains_at(T, 0, 25 * MS), half;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		assert_int_equal(drains_at(T, clocks[i], 25 * MS), at);
+		assert_int_equal(drains_at(T + 20 * MS, clocks[i], 25 * MS), at);
+	}
+	/* ... a longer wait ends with another, and of a nearer path every other drain is one */
+	assert_int_equal(at % (1u << 28), 0);
+	assert_int_equal(drains_at(T + 250 * MS, 7, 25 * MS), at + (1u << 28));
+	half = drains_at(T + 250 * MS, 7, 12500 * US);
+	assert_int_equal(half % (1u << 27), 0);
+}
 
 static void auto__two_share(void **state)
 {
@@ -727,6 +761,7 @@ int main(void)
 		cmocka_unit_test(auto__alone),
 		cmocka_unit_test(auto__random_loss),
 		cmocka_unit_test(auto__no_drain_where_the_path_was_empty),
+		cmocka_unit_test(auto__drains_by_a_common_clock),
 		cmocka_unit_test(auto__drains_soon_after_start),
 		cmocka_unit_test(auto__owns_up_to_what_is_dropped),
 		cmocka_unit_test(auto__two_share),

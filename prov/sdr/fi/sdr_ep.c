@@ -51,6 +51,15 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* What the wall clock, which hosts have in common if anything, is ahead of the engine's; ns. */
+static uint64_t sdr_ep_clock_ahead(struct sdr_uc *uc)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec - uc->ops->now(uc);
+}
+
 static int sdr_ep_rel_open(struct sdr_ep *ep)
 {
 	struct sdr_rel_attr attr = {
@@ -87,6 +96,7 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 		return ret;
 	}
 	ep->env.rel.rate_max_bps = ep->env.rate_max.bps;
+	ep->env.rel.clock_ahead_ns = sdr_ep_clock_ahead(ep->uc);
 	ep->env.rel.no_aliases |= ep->cm_ops != NULL;
 	ep->env.rel.tx_depth = ep->tx_size;
 	ep->env.rel.rx_depth = ep->rx_size;

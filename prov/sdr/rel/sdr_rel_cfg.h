@@ -23,7 +23,12 @@ struct sdr_rel_cfg {
 	const struct sdr_scheme_ops *scheme;
 	/* congestion control, e.g. of sdr_cc_table; NULL: the default */
 	const struct sdr_cc_ops *cc;
-	bool no_ecn;	   /* marks of congestion are neither asked for nor counted */
+	bool no_ecn; /* marks of congestion are neither asked for nor counted */
+	/*
+	 * ns, modulo 2^64: what a clock that the hosts of a network have in common is ahead of the
+	 * callers' own.  Where theirs differ by more than a round trip flows find each other later.
+	 */
+	uint64_t clock_ahead_ns;
 	uint64_t rate_bps; /* wire bits per second for a provisioned controller; else 0 */
 	/*
 	 * Wire bits per second that the endpoint never exceeds, whatever its controllers say; 0: no

@@ -3,11 +3,13 @@
 /*
  * When a flow under `auto` empties its queue, so that everybody sees how long the path is.
  *
- * Every two seconds or so, sooner at first, with some chance in it; and together with whoever is
- * seen to drain: the queue is shorter than all since the last one, or another path of the
- * connection says so.  Not where little is in flight, nor where an application leaves the path as
- * empty as it gets: that was a drain, and a queue that is short just behind it is of our making.  A
- * drain lasts a round trip, and the window does not grow in the rounds behind it.
+ * Every two seconds or so, sooner at first; over far paths at certain times of a clock that all
+ * hosts have in common: of many flows one that drains is not seen, all of them are.  And together
+ * with whoever is seen to drain, as clocks may differ: the queue is shorter than all since the last
+ * one, or another path of the connection says so.  Not where little is in flight, nor where an
+ * application leaves the path as empty as it gets: that was a drain, and a queue that is short just
+ * behind it is of our making.  A drain lasts a round trip, and the window does not grow in the
+ * rounds behind it.
  *
  * No timers and no clock: drain_at is looked at when a round is over.
  */
@@ -18,7 +20,7 @@
 #define SDR_AUTO_FROZEN_DRAIN 3u
 #define SDR_AUTO_DRAIN_EMPTY  0.25 /* of the window in flight: no drain is needed */
 /* round trips between two drains, and between two whoever begins, the end of START counted as one;
- * and half as many more by chance */
+ * a third more or less, so that all drain at the same times, or by chance */
 #define SDR_AUTO_DRAIN_RTTS	   72u
 #define SDR_AUTO_DRAIN_APART	   40u
 #define SDR_AUTO_DRAIN_APART_FIRST 16u
@@ -31,24 +33,39 @@
 #define SDR_AUTO_JOIN_TARGET 0.1
 #define SDR_AUTO_MOST_NS     (30 * 1000000000ull) /* in which the largest rate seen halves */
 
-/* The round trip by which drains are timed. */
-static uint64_t auto_beat(const struct sdr_cc *cc)
+/* The round trip of the empty path, as far as it is known. */
+static uint64_t auto_trip(const struct sdr_cc *cc)
 {
 	uint64_t base = sdr_auto_look(cc)->queue.base;
 
-	if (!base)
-		base = cc->known.rtt_ns ? cc->known.rtt_ns : cc->rtt_guess;
-	if (base < SDR_AUTO_DRAIN_RTT_MIN)
-		return SDR_AUTO_DRAIN_RTT_MIN;
-	return base < SDR_AUTO_DRAIN_RTT_MAX ? base : SDR_AUTO_DRAIN_RTT_MAX;
+	if (base)
+		return base;
+	return cc->known.rtt_ns ? cc->known.rtt_ns : cc->rtt_guess;
 }
 
-/* So many round trips from now, and up to half as many more. */
+/* The one by which drains are timed. */
+static uint64_t auto_beat(const struct sdr_cc *cc)
+{
+	uint64_t trip = auto_trip(cc);
+
+	if (trip < SDR_AUTO_DRAIN_RTT_MIN)
+		return SDR_AUTO_DRAIN_RTT_MIN;
+	return trip < SDR_AUTO_DRAIN_RTT_MAX ? trip : SDR_AUTO_DRAIN_RTT_MAX;
+}
+
+/*
+ * So many round trips from now, to the nearest multiple of a power of two by the hosts' common
+ * clock: flows whose round trips differ have multiples in common, too.  Clocks are not as near to
+ * each other as near paths are short: there it is up to half as many more, by chance.
+ */
 static uint64_t auto_after(const struct sdr_cc *cc, uint64_t now, uint32_t trips)
 {
-	uint64_t ns = trips * auto_beat(cc);
+	uint64_t ns = trips * auto_beat(cc), grid = 1ull << (63 - __builtin_clzll(ns));
+	uint64_t at = now + ns + grid / 2;
 
-	return now + ns + sdr_auto_random(cc, now) % (ns / 2);
+	if (auto_trip(cc) < SDR_QDELAY_FAR_NS)
+		return now + ns + sdr_auto_random(cc, now) % (ns / 2);
+	return at - (at + cc->clock_ahead_ns) % grid;
 }
 
 /* Hardly anything of ours is on its way: everybody sees the path without us. */

@@ -50,6 +50,7 @@ void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu,
 	cc->rx_window = rx_window ? rx_window : SDR_CC_RX_WINDOW;
 	cc->mtu = mtu;
 	cc->rtt_guess = rtt_guess_ns ? rtt_guess_ns : SDR_RTT_INIT_NS;
+	cc->clock_ahead_ns = cfg->clock_ahead_ns;
 	if (known)
 		cc->known = *known;
 	cc->delivered_ns = now;

@@ -83,10 +83,11 @@ struct sdr_cc {
 	bool spaced;		/* two packets together are too many (sdr_pacer.c) */
 	struct sdr_pacer pacer; /* spreads what is sent at pacing_Bps */
 	/* the path */
-	uint64_t rx_window; /* bytes the peer's buffer takes */
-	uint64_t first_win; /* bytes */
-	uint64_t rtt_guess; /* ns, until min_rtt is known */
-	uint64_t srtt;	    /* ns; 0 unknown */
+	uint64_t rx_window;	 /* bytes the peer's buffer takes */
+	uint64_t first_win;	 /* bytes */
+	uint64_t rtt_guess;	 /* ns, until min_rtt is known */
+	uint64_t clock_ahead_ns; /* see struct sdr_rel_cfg */
+	uint64_t srtt;		 /* ns; 0 unknown */
 	/* what was known when it began, and what the controller knows now: by a model, else 0 */
 	struct sdr_cc_known known, learnt;
 	/*

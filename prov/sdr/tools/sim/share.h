@@ -70,6 +70,7 @@ struct share_cfg {
 	double settle_s; /* after the last start: what comes then is counted apart */
 	double sample_s; /* mean time between two looks at the queue */
 	double tick_s;	 /* packets wait so long to be handled together */
+	double clocks_s; /* the clock that hosts have in common: so far apart at most */
 	double series_s; /* of a line of the series; 0: none */
 	/* hosts of sdr flows stop, for so long on average, after so much time on average */
 	double stall_s, stall_every_s;
@@ -170,7 +171,8 @@ struct share_bed {
 	struct share_result *res;
 	int line;
 	uint64_t rng, begin_ns;
-	char *mem; /* of all messages: nobody looks at it */
+	uint64_t clocks; /* of everything random about hosts' clocks */
+	char *mem;	 /* of all messages: nobody looks at it */
 	uint64_t mem_len;
 };
 

@@ -40,6 +40,7 @@ void share_cfg_init(struct share_cfg *cfg)
 		.settle_s = 1,
 		.sample_s = 1e-3,
 		.tick_s = 5e-6,
+		.clocks_s = 1e-3,
 		.paths = 1,
 	};
 	for (uint32_t i = 0; i < SHARE_FLOWS_MAX; i++)
@@ -120,6 +121,15 @@ static int share_links_set(struct share_bed *b, const struct share_flow *f)
 	return err ? err : sdr_sim_link_set(b->eps.w, f->to, f->from, &back);
 }
 
+/* What all hosts have in common differs from run to run, and from host to host a little. */
+static uint64_t share_clock(const struct share_bed *b, uint32_t node)
+{
+	uint64_t all = b->clocks, own = b->clocks + node;
+	double luck = (double)(sdr_rand64(&own) >> 11) * 0x1p-53;
+
+	return sdr_rand64(&all) + (uint64_t)(luck * b->cfg->clocks_s * SHARE_NS);
+}
+
 int share_node_open(struct share_bed *b, uint32_t i, struct sdr_path_mem *paths)
 {
 	struct sdr_rel_cfg cfg;
@@ -138,6 +148,7 @@ int share_node_open(struct share_bed *b, uint32_t i, struct sdr_path_mem *paths)
 	cfg.cc = b->cfg->cc;
 	cfg.scheme = b->cfg->scheme;
 	cfg.paths = b->cfg->paths;
+	cfg.clock_ahead_ns = share_clock(b, i);
 	if (cfg.cc && cfg.cc->provisioned)
 		cfg.rate_bps = (uint64_t)llround(b->cfg->rate_bps);
 	cfg.tx_depth = b->cfg->window > SHARE_DEPTH ? b->cfg->window : SHARE_DEPTH;
@@ -244,7 +255,7 @@ bool share_bed_open(struct share_bed *b, const struct share_cfg *cfg, uint64_t s
 
 	memset(b, 0, sizeof(*b));
 	b->cfg = cfg;
-	b->rng = seed;
+	b->rng = b->clocks = seed;
 	share_flows_set(b);
 	ea.world.nodes = b->nodes;
 	ea.world.seed = share_rand(b);

@@ -48,6 +48,7 @@ enum {
 	OPT_SAMPLE,
 	OPT_SERIES,
 	OPT_TICK,
+	OPT_CLOCKS,
 	OPT_STALL,
 	OPT_RUNS,
 	OPT_SEED,
@@ -96,6 +97,7 @@ static const struct tool_option table[] = {
 	{ "sample", "S", OPT_SAMPLE, 1, "mean time between looks at the queue (1e-3)" },
 	{ "series", "S", OPT_SERIES, 1, "a line for each flow and so many seconds, of one run" },
 	{ "tick", "S", OPT_TICK, 1, "packets wait so long to be handled together (5e-6)" },
+	{ "clocks", "S", OPT_CLOCKS, 1, "hosts' clocks are so far apart, 0 to 1000 (1e-3)" },
 	{ "stall", "S:EVERY", OPT_STALL, 1,
 	  "hosts of sdr stop so long, every so often, means (never)" },
 	{ "runs", "N", OPT_RUNS, 1, "with seeds of their own, 1 to 100000 (1)" },
@@ -291,6 +293,9 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 		break;
 	case OPT_PAUSE:
 		cfg->pause_s = tool_opt_real(name, arg, 0, 1e3);
+		break;
+	case OPT_CLOCKS:
+		cfg->clocks_s = tool_opt_real(name, arg, 0, 1e3);
 		break;
 	case OPT_STALL:
 		cfg->stall_s = tool_opt_pair(name, arg, 0, 10, &rest);
