@@ -8,10 +8,10 @@
  * queue, and then it shows too little or nothing; the largest of some is believed.
  *
  * Trains leave only when somebody is suspected who does not yield (a crowd of flows like us would
- * make a queue of them), not behind losses, SDR_CARRIES_APART rounds apart, more of them for each
- * that told nothing (the pauses are paid for), and no more than SDR_CARRIES_ENOUGH in
- * SDR_CARRIES_NS that show something.  So many, and what was measured otherwise counts no more than
- * a little beyond theirs.
+ * make a queue of them), or the path proves shorter than it was at first, not behind losses,
+ * SDR_CARRIES_APART rounds apart, more of them for each that told nothing (the pauses are paid
+ * for), and no more than SDR_CARRIES_ENOUGH in SDR_CARRIES_NS that show something.  So many, and
+ * what was measured otherwise counts no more than a little beyond theirs.
  *
  * Runs at ends of rounds, no clock, no timers, no threads, no allocation.
  */
@@ -71,4 +71,9 @@ void sdr_carries_round(struct sdr_carries *c, const struct sdr_rival_at *at, boo
 	if (c->wants)
 		c->in = SDR_CARRIES_APART << c->mute;
 	c->mute += c->wants && c->mute < SDR_CARRIES_MUTE;
+}
+
+bool sdr_carries_told(const struct sdr_carries *c)
+{
+	return c->n >= SDR_CARRIES_ENOUGH;
 }

@@ -27,5 +27,7 @@ void sdr_carries_init(struct sdr_carries *c);
  */
 void sdr_carries_round(struct sdr_carries *c, const struct sdr_rival_at *at, bool curious,
 		       double *most);
+/* As many trains have told as are believed. */
+bool sdr_carries_told(const struct sdr_carries *c);
 
 #endif /* SDR_CARRIES_H */

@@ -27,7 +27,9 @@
 #define SDR_CLAIM_AGAIN_RTTS 40u /* a loss so soon after a cut: they do not yield */
 #define SDR_CLAIM_CUTS	     2u
 #define SDR_CLAIM_CRASH	     0.4 /* of a round lost: it was no good to open */
-#define SDR_CLAIM_GONE_RTTS  4u	 /* after a cut, before an empty queue says anything */
+#define SDR_CLAIM_GONE_RTTS  4u	 /* after a cut, before an empty queue says anything, ... */
+#define SDR_CLAIM_EMPTY_RTTS \
+	12u /* ... and as it opens: BBR may ask just then how long the path is */
 /* to half of the path: so many times more a round; then so many rounds until it shows whether it
  * is half; a round trip so many times longer tells it, and so many times more is more, of which a
  * part is sure */
@@ -149,10 +151,11 @@ enum sdr_claim_says sdr_claim_round(struct sdr_claim *c, const struct sdr_rival_
 				    bool shorter, double *most, double *win)
 {
 	uint64_t trip = at->base + at->queue, age = at->now - c->cut_at;
+	uint32_t trips = c->open ? SDR_CLAIM_EMPTY_RTTS : SDR_CLAIM_GONE_RTTS;
 
 	SDR_ASSERT(c->cuts < SDR_CLAIM_CUTS);
 	if (!shorter && (double)at->queue < SDR_RIVAL_GONE * (double)at->target &&
-	    age > SDR_CLAIM_GONE_RTTS * at->base)
+	    age > trips * at->base)
 		return SDR_CLAIM_GONE;
 	if (at->lost > SDR_CLAIM_CRASH * at->bytes) {
 		*win *= SDR_CLAIM_HALF;

@@ -34,6 +34,7 @@
 #define SDR_RIVAL_LITTLE_SHALLOW 0.08
 #define SDR_RIVAL_SHALLOW_NS	 (5 * 1000000000ull) /* losses so recently: it is short */
 #define SDR_RIVAL_SHALLOW	 1.25 /* of the round trip, the longest with losses */
+#define SDR_RIVAL_SHORTER	 1.1  /* times that the path was longer at first */
 /* rounds in which the path was the limit, before anybody is suspected */
 #define SDR_RIVAL_BUSY 8u
 /* one in which it was not takes so many away: messages of a few rounds suspect nobody */
@@ -253,13 +254,20 @@ static void rival_hears(struct sdr_rival *r, const struct sdr_rival_at *at, doub
 		sdr_beat_round(&r->beat, &look);
 }
 
+/* What START measured had a queue of others in it. */
+static bool rival_began_late(const struct sdr_rival *r)
+{
+	return (double)r->standing.begun > SDR_RIVAL_SHORTER * (double)r->base &&
+	       !sdr_carries_told(&r->carries);
+}
+
 /* It matters how much there is; but a push is to be seen by itself, and pauses cost a window. */
 static bool rival_curious(const struct sdr_rival *r, uint64_t now)
 {
 	switch (r->state) {
 	case SDR_RIVAL_NONE:
-		return r->busy >= SDR_RIVAL_BUSY &&
-		       (rival_reason(r, now) || sdr_beat_worth(&r->beat, now));
+		return r->busy >= SDR_RIVAL_BUSY && (rival_reason(r, now) || rival_began_late(r) ||
+						     sdr_beat_worth(&r->beat, now));
 	case SDR_RIVAL_PUSH:
 	case SDR_RIVAL_WINDOW:
 		return false;
