@@ -35,6 +35,7 @@
 #define SDR_RIVAL_SHALLOW_NS	 (5 * 1000000000ull) /* losses so recently: it is short */
 #define SDR_RIVAL_SHALLOW	 1.25 /* of the round trip, the longest with losses */
 #define SDR_RIVAL_SHORTER	 1.1  /* times that the path was longer at first */
+#define SDR_RIVAL_DRAINS	 2u   /* of ours, before that says something */
 /* rounds in which the path was the limit, before anybody is suspected */
 #define SDR_RIVAL_BUSY 8u
 /* one in which it was not takes so many away: messages of a few rounds suspect nobody */
@@ -254,10 +255,14 @@ static void rival_hears(struct sdr_rival *r, const struct sdr_rival_at *at, doub
 		sdr_beat_round(&r->beat, &look);
 }
 
-/* What START measured had a queue of others in it. */
+/*
+ * What START measured had a queue of others in it.  That of flows like us has gone with two drains,
+ * and a pause of who has just come would cost it its share.
+ */
 static bool rival_began_late(const struct sdr_rival *r)
 {
-	return (double)r->standing.begun > SDR_RIVAL_SHORTER * (double)r->base &&
+	return r->standing.drains >= SDR_RIVAL_DRAINS &&
+	       (double)r->standing.begun > SDR_RIVAL_SHORTER * (double)r->base &&
 	       !sdr_carries_told(&r->carries);
 }
 
