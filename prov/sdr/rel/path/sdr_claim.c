@@ -27,9 +27,10 @@
 #define SDR_CLAIM_AGAIN_RTTS 40u /* a loss so soon after a cut: they do not yield */
 #define SDR_CLAIM_CUTS	     2u
 #define SDR_CLAIM_CRASH	     0.4 /* of a round lost: it was no good to open */
-#define SDR_CLAIM_GONE_RTTS  4u	 /* after a cut, before an empty queue says anything, ... */
-#define SDR_CLAIM_EMPTY_RTTS \
-	12u /* ... and as it opens: BBR may ask just then how long the path is */
+/* before an empty queue says anything: after a cut; and as it opens, when BBR may ask just then how
+ * long the path is */
+#define SDR_CLAIM_GONE_RTTS  4u
+#define SDR_CLAIM_EMPTY_RTTS 12u
 /* to half of the path: so many times more a round; then so many rounds until it shows whether it
  * is half; a round trip so many times longer tells it, and so many times more is more, of which a
  * part is sure */
