@@ -700,6 +700,33 @@ static void rival__a_path_that_proves_shorter(void **state)
 
 /* ---- a window beside windows ----------------------------------------------------------------- */
 
+/* What START measured had a queue of others in it; after one drain it may be flows like us. */
+static void rival__asks_what_a_shorter_path_carries(void **state)
+{
+	struct rounds t;
+	uint32_t i, wants = 0;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.base = BASE * 88 / 100;
+	t.at.drains = 1;
+	for (i = 0; i < 8; i++) {
+		step(&t);
+		assert_false(sdr_rival_wants_train(&t.r));
+	}
+	t.at.drains = 2;
+	t.at.train_Bps = (uint64_t)PATH;
+	for (i = 0; i < 100; i++) {
+		step(&t);
+		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+		if (sdr_rival_wants_train(&t.r)) {
+			wants++;
+			t.at.trains++;
+		}
+	}
+	assert_int_equal(wants, 3);
+}
+
 static void rival__window_of_cubic(void **state)
 {
 	double before, k;
@@ -761,6 +788,21 @@ static void rival__window_ends_with_the_queue(void **state)
 	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
 	t.at.queue = TARGET / 3;
 	assert_false(step(&t));
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+}
+
+/* ... but as it opens only if that lasts: BBR looks at the path for eight round trips. */
+static void rival__an_opening_window_waits(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.queue = LONG;
+	stays(&t, SDR_RIVAL_NONE, 5 * S);
+	assert_true(t.r.claim.open);
+	t.at.queue = 0;
+	assert_in_range(stays(&t, SDR_RIVAL_WINDOW, 2 * S), 10 * BASE, 14 * BASE);
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
 }
 
@@ -1039,6 +1081,7 @@ int main(void)
 		cmocka_unit_test(rival__pauses_grow_up_to_ten_minutes),
 		cmocka_unit_test(rival__nobody_yields_to_a_push),
 		cmocka_unit_test(rival__one_push_of_others_is_no_rival),
+		cmocka_unit_test(rival__an_opening_window_waits),
 		cmocka_unit_test(rival__a_queue_that_was_never_gone),
 		cmocka_unit_test(rival__asks_where_a_queue_was_odd),
 		cmocka_unit_test(rival__a_queue_is_seen_by_what_arrives),
@@ -1052,6 +1095,7 @@ int main(void)
 		cmocka_unit_test(rival__opens_further_where_there_is_room),
 		cmocka_unit_test(rival__opens_in_vain),
 		cmocka_unit_test(rival__a_path_that_proves_shorter),
+		cmocka_unit_test(rival__asks_what_a_shorter_path_carries),
 		cmocka_unit_test(rival__window_of_cubic),
 		cmocka_unit_test(rival__window_cuts_once),
 		cmocka_unit_test(rival__window_ends_with_the_queue),
