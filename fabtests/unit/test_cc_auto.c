@@ -244,7 +244,7 @@ static uint64_t drains_at(uint64_t common, uint64_t ahead, uint64_t rtt)
 /* Flows of hosts whose own clocks say nothing of each other's do it together, ... */
 static void auto__drains_by_a_common_clock(void **state)
 {
-	static const uint64_t clocks[] = { 0, 1, 5 * S + 1234567, -3 * S, UINT64_MAX / 2 };
+	static const uint64_t clocks[] = { 0, 1, 5 * S + 1234567, 0 - 3 * S, UINT64_MAX / 2 };
 	static const uint64_t T = 1795000000 * S;
 	uint64_t at = drains_at(T, 0, 25 * MS), half;
 
