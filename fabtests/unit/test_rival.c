@@ -280,11 +280,44 @@ static void rival__asks_only_with_little(void **state)
 	assert_int_equal(with_share(0.25, BASE, false), SDR_RIVAL_NONE);
 	assert_int_equal(with_share(0.15, BASE, false), SDR_RIVAL_PUSH);
 	/* behind a short queue with less */
-	assert_int_equal(with_share(0.15, BASE, true), SDR_RIVAL_NONE);
-	assert_int_equal(with_share(0.07, BASE, true), SDR_RIVAL_PUSH);
+	assert_int_equal(with_share(0.13, BASE, true), SDR_RIVAL_NONE);
+	assert_int_equal(with_share(0.11, BASE, true), SDR_RIVAL_PUSH);
 	/* not among hosts */
 	assert_int_equal(with_share(0.01, 1900 * 1000, false), SDR_RIVAL_NONE);
 	assert_int_equal(with_share(0.01, 2000 * 1000, false), SDR_RIVAL_PUSH);
+}
+
+/*
+ * The path is empty whenever we drain it, and losses keep us from more: where there is hardly a
+ * queue between them, somebody sends at a rate.
+ */
+static enum sdr_rival_state with_queue(double share, double queue, bool lossy)
+{
+	struct rounds t;
+	uint32_t i;
+
+	rounds_new(&t);
+	t.at.bw = (uint64_t)(share * PATH);
+	t.at.bytes = share * PATH * trip(&t);
+	t.win = share * PATH * trip(&t);
+	t.at.drains = 1;
+	for (i = 0; i < 400 && t.r.state == SDR_RIVAL_NONE; i++) {
+		t.at.queue = i % 4 ? (uint64_t)(queue * TARGET) : 0;
+		t.at.lost = lossy && i % 40 == 0 ? t.at.bytes / 100 : 0;
+		step(&t);
+	}
+	return t.r.state;
+}
+
+static void rival__asks_where_room_is_left(void **state)
+{
+	(void)state;
+	assert_int_equal(with_queue(0.14, 0.5, true), SDR_RIVAL_PUSH);
+	/* a crowd of flows like us fills it, or has no more than that */
+	assert_int_equal(with_queue(0.14, 1.4, true), SDR_RIVAL_NONE);
+	assert_int_equal(with_queue(0.16, 0.5, true), SDR_RIVAL_NONE);
+	/* and what is never lost is nobody's */
+	assert_int_equal(with_queue(0.14, 0.5, false), SDR_RIVAL_NONE);
 }
 
 /* Who has more of a window than it uses may send as much as it likes. */
@@ -503,6 +536,25 @@ static void rival__somebody_yields_for_a_while(void **state)
 		}
 		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
 		assert_true(t.r.push.sure == (calm < 2));
+	}
+}
+
+/* BBR goes on for ten rounds, and then takes what is left: that is no yielding. */
+static void rival__somebody_forgets_a_larger_rate(void **state)
+{
+	struct rounds t;
+	uint32_t from, i;
+
+	(void)state;
+	for (from = 8; from < 11; from++) {
+		rounds_push(&t, 0.1);
+		t.at.bw = (uint64_t)(0.35 * PATH);
+		for (i = 1; i <= 12 && t.r.state == SDR_RIVAL_PUSH; i++) {
+			t.at.lost = i < from ? 0.2 * t.at.bytes : 0;
+			step(&t);
+		}
+		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+		assert_true(t.r.push.sure == (from > 8));
 	}
 }
 
@@ -1075,6 +1127,7 @@ int main(void)
 		cmocka_unit_test(rival__a_pause_of_ours),
 		cmocka_unit_test(rival__they_come_back),
 		cmocka_unit_test(rival__asks_only_with_little),
+		cmocka_unit_test(rival__asks_where_room_is_left),
 		cmocka_unit_test(rival__asks_only_for_what_it_would_use),
 		cmocka_unit_test(rival__not_all_ask_at_once),
 		cmocka_unit_test(rival__they_yield_to_a_push),
@@ -1088,6 +1141,7 @@ int main(void)
 		cmocka_unit_test(rival__a_push_that_gains_nothing),
 		cmocka_unit_test(rival__pushes_collide),
 		cmocka_unit_test(rival__somebody_yields_for_a_while),
+		cmocka_unit_test(rival__somebody_forgets_a_larger_rate),
 		cmocka_unit_test(rival__losses_of_a_long_queue),
 		cmocka_unit_test(rival__opens_to_half),
 		cmocka_unit_test(rival__measures_what_the_path_carries),

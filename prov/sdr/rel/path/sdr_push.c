@@ -34,6 +34,7 @@
 #define SDR_PUSH_ROSE	   0.08 /* of the round trip: it has grown by our push */
 #define SDR_PUSH_LONG	   3.0	/* of the target: a queue that nobody yields to */
 #define SDR_PUSH_YIELDED   6u	/* by this round they have */
+#define SDR_PUSH_REMEMBERS 10u	/* from this one on BBR does as well, which forgets then */
 #define SDR_PUSH_CALM	   2u	/* rounds without that, and without losses: they yield */
 #define SDR_PUSH_LOST	   0.02
 #define SDR_PUSH_ALONE	   0.4		       /* of the push: who gains less has it all already */
@@ -147,8 +148,8 @@ static bool collides(const struct sdr_push *p, const struct sdr_rival_at *at)
 
 static void look(struct sdr_push *p, const struct sdr_rival_at *at, double longest)
 {
-	if (p->rounds >= SDR_PUSH_YIELDED && (double)at->queue < longest &&
-	    at->lost <= SDR_PUSH_LOST * at->bytes)
+	if (p->rounds >= SDR_PUSH_YIELDED && p->rounds < SDR_PUSH_REMEMBERS &&
+	    (double)at->queue < longest && at->lost <= SDR_PUSH_LOST * at->bytes)
 		p->calm++;
 	if (p->rounds >= SDR_PUSH_LOOK) {
 		p->gain += (double)at->bw - p->from;

@@ -9,8 +9,9 @@
  *   press   a queue that is long although we yielded to it: somebody fills it (sdr_press.c); or one
  *           that was there all the time, and that flows like us would have drained
  *           (sdr_standing.c).  -> WINDOW
- *   PUSH    an own rate below a fifth (behind a short queue a twelfth) of what the path was seen to
- *           carry, and a queue that may be no crowd's: the experiment of sdr_push.c.
+ *   PUSH    an own rate below a fifth (behind a short queue an eighth) of what the path was seen to
+ *           carry, and a queue that may be no crowd's; or below a seventh, and losses, although
+ *           there is hardly a queue between them: the experiment of sdr_push.c.
  *           They do not yield: -> WINDOW.  They do, or it does not tell: -> NONE
  *   LISTEN  behind a short queue BBR is told by its beat (sdr_beat.c), not by a push: our rate is
  *           kept for some rounds, to hear it better.  It is there: -> HOLD.  It is not: -> NONE
@@ -31,9 +32,12 @@
 
 /* of what the path was seen to carry: so little may be too little, and where queues are short */
 #define SDR_RIVAL_LITTLE	 0.2
-#define SDR_RIVAL_LITTLE_SHALLOW 0.08
+#define SDR_RIVAL_LITTLE_SHALLOW 0.12
+#define SDR_RIVAL_LITTLE_SPARE	 0.15
 #define SDR_RIVAL_SHALLOW_NS	 (5 * 1000000000ull) /* losses so recently: it is short */
 #define SDR_RIVAL_SHALLOW	 1.25 /* of the round trip, the longest with losses */
+#define SDR_RIVAL_SPARE		 0.3  /* of the queue of those with little: room is to spare */
+#define SDR_RIVAL_SPARE_ROUNDS	 8.0  /* over which that is looked at */
 #define SDR_RIVAL_SHORTER	 1.1  /* times that the path was longer at first */
 #define SDR_RIVAL_DRAINS	 2u   /* of ours, before that says something */
 /* rounds in which the path was the limit, before anybody is suspected */
@@ -106,19 +110,36 @@ static void rival_listen(struct sdr_rival *r, double rate, bool again)
 
 /* ---- nobody is there, as far as is known ----------------------------------------------------- */
 
+/* There were losses of late, and the round trip was hardly longer than that of the empty path. */
+static bool rival_shallow(const struct sdr_rival *r, uint64_t now)
+{
+	return r->lost_at && now < r->lost_at + SDR_RIVAL_SHALLOW_NS &&
+	       (double)r->lost_trip < SDR_RIVAL_SHALLOW * (double)r->base;
+}
+
 /* Little enough to ask why.  Behind a short queue flows like us yield too slowly to be told. */
 static bool rival_little(const struct sdr_rival *r, uint64_t now)
 {
-	bool shallow = r->lost_at && now < r->lost_at + SDR_RIVAL_SHALLOW_NS &&
-		       (double)r->lost_trip < SDR_RIVAL_SHALLOW * (double)r->base;
+	double little = rival_shallow(r, now) ? SDR_RIVAL_LITTLE_SHALLOW : SDR_RIVAL_LITTLE;
 
-	return r->rate < (shallow ? SDR_RIVAL_LITTLE_SHALLOW : SDR_RIVAL_LITTLE) * r->most;
+	return r->rate < little * r->most;
+}
+
+/*
+ * Behind a short queue we lose what we try, and there is hardly a queue: flows like us would fill
+ * it, but who sends at a rate leaves it empty.
+ */
+static bool rival_spares(const struct sdr_rival *r, uint64_t now)
+{
+	return rival_shallow(r, now) && r->rate < SDR_RIVAL_LITTLE_SPARE * r->most &&
+	       (r->push.sure || r->level < SDR_RIVAL_SPARE * (double)r->few);
 }
 
 /* There may be somebody. */
 static bool rival_reason(const struct sdr_rival *r, uint64_t now)
 {
-	return r->push.suspect || ((r->standing.stays || r->push.sure) && rival_little(r, now));
+	return r->push.suspect || rival_spares(r, now) ||
+	       ((r->standing.stays || r->push.sure) && rival_little(r, now));
 }
 
 static bool rival_asks(const struct sdr_rival *r, const struct sdr_rival_at *at, double win)
@@ -138,7 +159,7 @@ static void rival_in_none(struct sdr_rival *r, const struct sdr_rival_at *at,
 {
 	if (says == SDR_STANDING_ODD)
 		sdr_push_suspects(&r->push, at);
-	else if (!r->push.suspect && !rival_little(r, at->now))
+	else if (!r->push.suspect && !rival_little(r, at->now) && !rival_spares(r, at->now))
 		sdr_push_idle(&r->push, at->now, at->random);
 	else if (!rival_reason(r, at->now))
 		sdr_push_apart(&r->push, at->now, at->random);
@@ -301,6 +322,8 @@ static enum sdr_standing_says rival_measures(struct sdr_rival *r, const struct s
 		says = sdr_standing_base(&r->standing, &look);
 	sdr_standing_drained(&r->standing, &look);
 	r->base = at->base;
+	r->few = at->few;
+	r->level += ((double)at->queue - r->level) / SDR_RIVAL_SPARE_ROUNDS;
 	/* before we have drained it is not known how short the queue is */
 	if (at->drains && r->state != SDR_RIVAL_PUSH && at->lost > SDR_RIVAL_LOST * at->bytes) {
 		r->lost_at = at->now;
