@@ -118,9 +118,9 @@ static bool rival_shallow(const struct sdr_rival *r, uint64_t now)
 }
 
 /* Little enough to ask why.  Behind a short queue flows like us yield too slowly to be told. */
-static bool rival_little(const struct sdr_rival *r, uint64_t now)
+static bool rival_little(const struct sdr_rival *r, const struct sdr_rival_at *at)
 {
-	double little = rival_shallow(r, now) ? SDR_RIVAL_LITTLE_SHALLOW : SDR_RIVAL_LITTLE;
+	double little = rival_shallow(r, at->now) ? SDR_RIVAL_LITTLE_SHALLOW : SDR_RIVAL_LITTLE;
 
 	return r->rate < little * r->most;
 }
@@ -129,22 +129,22 @@ static bool rival_little(const struct sdr_rival *r, uint64_t now)
  * Behind a short queue we lose what we try, and there is hardly a queue: flows like us would fill
  * it, but who sends at a rate leaves it empty.
  */
-static bool rival_spares(const struct sdr_rival *r, uint64_t now)
+static bool rival_spares(const struct sdr_rival *r, const struct sdr_rival_at *at)
 {
-	return rival_shallow(r, now) && r->rate < SDR_RIVAL_LITTLE_SPARE * r->most &&
-	       (r->push.sure || r->level < SDR_RIVAL_SPARE * (double)r->few);
+	return rival_shallow(r, at->now) && r->rate < SDR_RIVAL_LITTLE_SPARE * r->most &&
+	       (r->push.sure || r->level < SDR_RIVAL_SPARE * (double)at->few);
 }
 
 /* There may be somebody. */
-static bool rival_reason(const struct sdr_rival *r, uint64_t now)
+static bool rival_reason(const struct sdr_rival *r, const struct sdr_rival_at *at)
 {
-	return r->push.suspect || rival_spares(r, now) ||
-	       ((r->standing.stays || r->push.sure) && rival_little(r, now));
+	return r->push.suspect || rival_spares(r, at) ||
+	       ((r->standing.stays || r->push.sure) && rival_little(r, at));
 }
 
 static bool rival_asks(const struct sdr_rival *r, const struct sdr_rival_at *at, double win)
 {
-	return rival_reason(r, at->now) && r->busy >= SDR_RIVAL_BUSY &&
+	return rival_reason(r, at) && r->busy >= SDR_RIVAL_BUSY &&
 	       sdr_push_may(&r->push, at, r->rate, win);
 }
 
@@ -159,9 +159,9 @@ static void rival_in_none(struct sdr_rival *r, const struct sdr_rival_at *at,
 {
 	if (says == SDR_STANDING_ODD)
 		sdr_push_suspects(&r->push, at);
-	else if (!r->push.suspect && !rival_little(r, at->now) && !rival_spares(r, at->now))
+	else if (!r->push.suspect && !rival_little(r, at) && !rival_spares(r, at))
 		sdr_push_idle(&r->push, at->now, at->random);
-	else if (!rival_reason(r, at->now))
+	else if (!rival_reason(r, at))
 		sdr_push_apart(&r->push, at->now, at->random);
 	if (rival_beats(r, at)) {
 		rival_listen(r, fmax(r->rate, SDR_RIVAL_LISTEN_LEAST * r->most), false);
@@ -288,12 +288,12 @@ static bool rival_began_late(const struct sdr_rival *r)
 }
 
 /* It matters how much there is; but a push is to be seen by itself, and pauses cost a window. */
-static bool rival_curious(const struct sdr_rival *r, uint64_t now)
+static bool rival_curious(const struct sdr_rival *r, const struct sdr_rival_at *at)
 {
 	switch (r->state) {
 	case SDR_RIVAL_NONE:
-		return r->busy >= SDR_RIVAL_BUSY && (rival_reason(r, now) || rival_began_late(r) ||
-						     sdr_beat_worth(&r->beat, now));
+		return r->busy >= SDR_RIVAL_BUSY && (rival_reason(r, at) || rival_began_late(r) ||
+						     sdr_beat_worth(&r->beat, at->now));
 	case SDR_RIVAL_PUSH:
 	case SDR_RIVAL_WINDOW:
 		return false;
@@ -322,7 +322,6 @@ static enum sdr_standing_says rival_measures(struct sdr_rival *r, const struct s
 		says = sdr_standing_base(&r->standing, &look);
 	sdr_standing_drained(&r->standing, &look);
 	r->base = at->base;
-	r->few = at->few;
 	r->level += ((double)at->queue - r->level) / SDR_RIVAL_SPARE_ROUNDS;
 	/* before we have drained it is not known how short the queue is */
 	if (at->drains && r->state != SDR_RIVAL_PUSH && at->lost > SDR_RIVAL_LOST * at->bytes) {
@@ -362,7 +361,7 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 		break;
 	}
 	sdr_press_next(&r->press, at->now);
-	sdr_carries_round(&r->carries, at, rival_curious(r, at->now), &r->most);
+	sdr_carries_round(&r->carries, at, rival_curious(r, at), &r->most);
 	SDR_ASSERT(r->state <= SDR_RIVAL_HOLD && r->most >= 0 && r->rate >= 0);
 	return r->state != SDR_RIVAL_NONE;
 }

@@ -29,7 +29,6 @@ struct sdr_rival {
 	bool shorter;
 	uint32_t busy; /* rounds in which the path was the limit, less those in which not */
 	double level;  /* of the queue, smoothed, ns */
-	uint64_t few;  /* see struct sdr_rival_at */
 	/* when losses were beyond the weather last, ns (0: never), and the round trip then */
 	uint64_t lost_at, lost_trip;
 	/* what says whether there are some: */
