@@ -7,7 +7,8 @@
  * where we came to a queue that no crowd keeps, we send a quarter of the path more, for twelve
  * round trips.
  *
- *   NOBODY  flows like us yield within a few, and the queue goes; or our rate did not grow: the
+ *   NOBODY  flows like us yield within a few, and the queue goes (from the tenth on it may be BBR's
+ *           that goes, which has forgotten by then that it had more); or our rate did not grow: the
  *           path carries no more, we are alone.  The pause to the next push doubles
  *   ASIDE   the queue stays long, or packets are lost: another push follows soon, since others may
  *           have pushed as well.  Or there was nothing to push with
