@@ -253,7 +253,7 @@ static void bed_failed(void *user, const char *why)
 void bed_boot(struct bed *b)
 {
 	struct sim_eps_attr attr = {
-		.world = { .seed = 1,
+		.world = { .seed = 1 + b->seed,
 			   .nodes = b->n,
 			   .link = b->link,
 			   .user = b,

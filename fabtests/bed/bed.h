@@ -90,6 +90,7 @@ struct bed {
 	struct sim_eps eps;
 	struct sdr_sim_world *w; /* of eps */
 	struct sdr_sim_link link;
+	uint64_t seed; /* of what the link does by chance */
 	struct sdr_rel_cfg cfg[BED_NODES];
 	struct sdr_sim_node_attr na[BED_NODES];
 	bool rma_events;

@@ -17,7 +17,7 @@ static void start(struct sdr_rack *r, struct sdr_rtt *rtt)
 {
 	*r = (struct sdr_rack){ .timer = NEVER };
 	sdr_rtt_init(rtt, RTT);
-	sdr_rtt_sample(rtt, 1 * S, RTT, 0);
+	sdr_rtt_sample(rtt, 1 * S, RTT, 0, false);
 }
 
 /* In order: what was sent before something delivered is lost at once, the rest is not. */

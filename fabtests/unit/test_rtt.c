@@ -32,10 +32,10 @@ static void rtt__first_sample_replaces_the_guess(void **state)
 
 	(void)state;
 	sdr_rtt_init(&r, 50 * MS);
-	sdr_rtt_sample(&r, 5 * S, 8 * MS, 0);
+	sdr_rtt_sample(&r, 5 * S, 8 * MS, 0, false);
 	assert_true(r.srtt == 8 * MS && r.rttvar == 4 * MS && r.latest == 8 * MS);
 	assert_true(sdr_rtt_min(&r) == 8 * MS);
-	sdr_rtt_sample(&r, 5 * S, 16 * MS, 0);
+	sdr_rtt_sample(&r, 5 * S, 16 * MS, 0, false);
 	assert_true(r.srtt == 9 * MS && r.rttvar == 5 * MS);
 	assert_true(sdr_rtt_min(&r) == 8 * MS);
 }
@@ -48,7 +48,7 @@ static void rtt__settles(void **state)
 	(void)state;
 	sdr_rtt_init(&r, 50 * MS);
 	for (t = 1; t < 200; t++)
-		sdr_rtt_sample(&r, t * MS, 25 * MS, 0);
+		sdr_rtt_sample(&r, t * MS, 25 * MS, 0, false);
 	assert_true(r.srtt >= 25 * MS - 8 && r.srtt <= 25 * MS);
 	assert_true(r.rttvar < 100000);
 	/* srtt / 8 of slack is left however steady the path is */
@@ -64,15 +64,19 @@ static void rtt__timeouts_wait_as_the_peer_does(void **state)
 	(void)state;
 	sdr_rtt_init(&r, 25 * MS);
 	for (uint64_t t = 1; t < 200; t++)
-		sdr_rtt_sample(&r, t * MS, 25 * MS + t % 8 * MS, t % 8 * MS);
+		sdr_rtt_sample(&r, t * MS, 25 * MS + t % 8 * MS, t % 8 * MS, false);
 	assert_true(r.srtt >= 25 * MS - 8 && r.srtt <= 25 * MS && r.rttvar < 100000);
 	assert_true(sdr_rtt_rto(&r) >= 25 * MS + 25 * MS / 8 + 5 * MS);
 	assert_true(sdr_rtt_rto(&r) <= 25 * MS + 25 * MS / 8 + 7 * MS);
 	/* a wait that would make the round trip shorter than the shortest is a lie, and none */
-	sdr_rtt_sample(&r, 200 * MS, 25 * MS, 20 * MS);
+	sdr_rtt_sample(&r, 200 * MS, 25 * MS, 20 * MS, false);
+	assert_true(sdr_rtt_rto(&r) <= 25 * MS + 25 * MS / 8 + 7 * MS);
+	/* and that of an answer that may have been repeated is not the peer's */
+	sdr_rtt_sample(&r, 200 * MS, 525 * MS, 500 * MS, true);
+	assert_int_equal(r.latest, 25 * MS);
 	assert_true(sdr_rtt_rto(&r) <= 25 * MS + 25 * MS / 8 + 7 * MS);
 	for (uint64_t t = 200; t < 400; t++)
-		sdr_rtt_sample(&r, t * MS, 25 * MS, 0);
+		sdr_rtt_sample(&r, t * MS, 25 * MS, 0, false);
 	assert_true(sdr_rtt_rto(&r) <= 25 * MS + 25 * MS / 8 + SDR_ACK_DELAY_MAX_NS);
 }
 
@@ -82,13 +86,14 @@ static void rtt__delay_is_subtracted_down_to_the_minimum(void **state)
 
 	(void)state;
 	sdr_rtt_init(&r, 50 * MS);
-	sdr_rtt_sample(&r, 1 * S, 10 * MS, 3 * MS); /* the first: nothing to compare with */
+	sdr_rtt_sample(&r, 1 * S, 10 * MS, 3 * MS, false); /* the first: nothing to compare with */
 	assert_true(r.latest == 10 * MS);
-	sdr_rtt_sample(&r, 1 * S, 13 * MS, 3 * MS);
+	sdr_rtt_sample(&r, 1 * S, 13 * MS, 3 * MS, false);
 	assert_true(r.latest == 10 * MS && r.srtt == 10 * MS);
-	sdr_rtt_sample(&r, 1 * S, 12 * MS, 3 * MS); /* would be below the minimum: taken as it is */
+	sdr_rtt_sample(&r, 1 * S, 12 * MS, 3 * MS,
+		       false); /* would be below the minimum: taken as it is */
 	assert_true(r.latest == 12 * MS);
-	sdr_rtt_sample(&r, 1 * S, 12 * MS, UINT64_MAX); /* a lie */
+	sdr_rtt_sample(&r, 1 * S, 12 * MS, UINT64_MAX, false); /* a lie */
 	assert_true(r.latest == 12 * MS);
 	assert_true(r.min_rtt == 10 * MS);
 }
@@ -101,9 +106,9 @@ static void rtt__minimum_is_forgotten(void **state)
 	(void)state;
 	sdr_rtt_init(&r, 50 * MS);
 	for (t = 100 * S; t < 104 * S; t += 10 * MS)
-		sdr_rtt_sample(&r, t, 10 * MS, 0);
+		sdr_rtt_sample(&r, t, 10 * MS, 0, false);
 	for (; t < 140 * S; t += 10 * MS) {
-		sdr_rtt_sample(&r, t, 30 * MS, 0);
+		sdr_rtt_sample(&r, t, 30 * MS, 0, false);
 		if (!changed && r.min_rtt == 30 * MS)
 			changed = t;
 		assert_true(changed || r.min_rtt == 10 * MS);
@@ -112,9 +117,9 @@ static void rtt__minimum_is_forgotten(void **state)
 	assert_true(changed >= 104 * S + SDR_RTT_MIN_WINDOW_NS / 2);
 	assert_true(changed <= 104 * S + 2 * SDR_RTT_MIN_WINDOW_NS);
 	/* a shorter path is believed at once, a long silence forgets all */
-	sdr_rtt_sample(&r, t, 5 * MS, 0);
+	sdr_rtt_sample(&r, t, 5 * MS, 0, false);
 	assert_true(r.min_rtt == 5 * MS);
-	sdr_rtt_sample(&r, t + 1000 * S, 40 * MS, 0);
+	sdr_rtt_sample(&r, t + 1000 * S, 40 * MS, 0, false);
 	assert_true(r.min_rtt == 40 * MS);
 }
 
@@ -126,22 +131,22 @@ static void rtt__rto_bounds(void **state)
 	(void)state;
 	sdr_rtt_init(&r, 50 * MS);
 	for (t = 0; t < 100; t++)
-		sdr_rtt_sample(&r, t, 20000, 0);
+		sdr_rtt_sample(&r, t, 20000, 0, false);
 	assert_true(sdr_rtt_rto(&r) >= SDR_RTO_MIN_NS);
 	assert_true(sdr_rtt_rto(&r) <= 3 * MS);
 	sdr_rtt_init(&r, 300 * MS);
-	sdr_rtt_sample(&r, 1, 400 * MS, 0);
+	sdr_rtt_sample(&r, 1, 400 * MS, 0, false);
 	assert_true(sdr_rtt_rto(&r) == SDR_RTO_MAX_NS);
 	/* a path slower than the cap is waited for */
-	sdr_rtt_sample(&r, 1, 3 * S, 0);
+	sdr_rtt_sample(&r, 1, 3 * S, 0, false);
 	for (t = 0; t < 100; t++)
-		sdr_rtt_sample(&r, t, 3 * S, 0);
+		sdr_rtt_sample(&r, t, 3 * S, 0, false);
 	assert_true(sdr_rtt_rto(&r) > 3 * S);
 	/* absurd samples overflow nothing */
 	for (t = 0; t < 100; t++)
-		sdr_rtt_sample(&r, t, UINT64_MAX, t & 1 ? UINT64_MAX : 0);
+		sdr_rtt_sample(&r, t, UINT64_MAX, t & 1 ? UINT64_MAX : 0, false);
 	assert_true(r.srtt > 3 * S && r.srtt <= 1ull << 40);
-	sdr_rtt_sample(&r, 1, 0, 0);
+	sdr_rtt_sample(&r, 1, 0, 0, false);
 	assert_true(sdr_rtt_min(&r) == 1);
 }
 

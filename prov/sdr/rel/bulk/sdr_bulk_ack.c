@@ -240,7 +240,8 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, b
 		if (heard - e->tx_ns < sdr_rtt_min(&p->rtt))
 			return;
 	} else if (rtt && heard > e->tx_ns && !c->rtt_mute) {
-		sdr_rtt_sample(&p->rtt, now, heard - e->tx_ns, t->delay);
+		sdr_rtt_sample(&p->rtt, now, heard - e->tx_ns, t->delay,
+			       sdr_conn_repeats(c, t->delay));
 		ca->rtt = p->rtt.latest;
 		if (pkt + 1 < s->npkts || s->len % s->shape->mtu == 0)
 			ca->rtt_full = p->rtt.latest;

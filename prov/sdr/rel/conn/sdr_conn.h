@@ -138,6 +138,7 @@ struct sdr_conn {
 		uint64_t ack_round;  /* round in which ack_due was set */
 		uint64_t ack_ns;     /* and when */
 		uint64_t largest_ns; /* arrival of the largest packet number */
+		uint64_t gap_ns;     /* the last packet whose number did not follow on it */
 		uint64_t last_ns;    /* anything valid */
 		uint64_t heard_ns;   /* last_ns when it got its place in rel->conn_list */
 		bool held_due;	     /* the peer is to hear that there was no room */
@@ -318,6 +319,15 @@ static inline void sdr_acks_init(const struct sdr_conn *c, struct sdr_acks *as)
 {
 	for (uint32_t i = 0; i < c->npaths; i++)
 		as->v[i] = (struct sdr_cc_ack){ .now = c->rel->now };
+}
+
+/*
+ * What says that it waited so long at the peer, ns, may be the repetition of an answer that was
+ * lost: a packet was missed since.
+ */
+static inline bool sdr_conn_repeats(const struct sdr_conn *c, uint64_t delay)
+{
+	return c->rel->now - c->rx.gap_ns <= delay + sdr_rel_late(c->rel);
 }
 
 /* Losses are to be expected: they were seen here, or the peer's conduct says so. */

@@ -322,7 +322,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		return;
 	}
 	if (!c->hs.validated && rtt_us < 60u * 1000000u) {
-		sdr_rtt_sample(&c->main.rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0);
+		sdr_rtt_sample(&c->main.rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0, false);
 		c->tx.ping_due = true; /* validates our address for the peer */
 	}
 	ret = c->hs.peer_known ? 0 : conn_accept(c, from, h);

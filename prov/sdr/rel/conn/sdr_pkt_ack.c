@@ -139,7 +139,8 @@ bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 			    !c->rtt_mute) {
 				struct sdr_rtt *rtt = &sdr_conn_path(c, p->path)->rtt;
 
-				sdr_rtt_sample(rtt, c->rel->now, heard - p->tx_ns, delay);
+				sdr_rtt_sample(rtt, c->rel->now, heard - p->tx_ns, delay,
+					       sdr_conn_repeats(c, delay));
 				ca->rtt = rtt->latest;
 				newest = &p->snap;
 			}

@@ -261,11 +261,15 @@ static void pkt_expect_loss(struct sdr_conn *c, const struct pkt_sum *sum)
 /* It is acknowledged from now on; false: it was before. */
 static bool pkt_received(struct sdr_conn *c, const struct sdr_uc_addr *from, uint32_t pn)
 {
+	bool gap = !c->rx.pns.n || pn != c->rx.pns.r[0].hi + 1;
+
 	if (!sdr_pnset_add(&c->rx.pns, pn)) {
 		c->st.pkts_dup++;
 		return false;
 	}
 	sdr_conn_ecn_came(c, sdr_multipath_by(c, from));
+	if (gap)
+		c->rx.gap_ns = c->rel->now;
 	if (c->rx.pns.r[0].hi == pn)
 		c->rx.largest_ns = c->rel->now - sdr_rel_late(c->rel);
 	return true;

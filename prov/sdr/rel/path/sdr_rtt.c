@@ -68,7 +68,7 @@ static void sdr_rtt_min_update(struct sdr_rtt *r, uint64_t now, uint64_t rtt)
 	r->min_rtt = r->bucket_min[0] < r->bucket_min[1] ? r->bucket_min[0] : r->bucket_min[1];
 }
 
-void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t delay)
+void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t delay, bool repeats)
 {
 	uint64_t err;
 
@@ -85,7 +85,9 @@ void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t dela
 	if (delay >= rtt || rtt - delay < r->min_rtt)
 		delay = 0;
 	rtt -= delay;
-	r->waits = delay > r->waits ? delay : r->waits - (r->waits - delay) / RTT_WAITS_FADE;
+	if (!repeats)
+		r->waits =
+			delay > r->waits ? delay : r->waits - (r->waits - delay) / RTT_WAITS_FADE;
 	r->latest = rtt;
 	if (!r->samples++) {
 		r->srtt = rtt;

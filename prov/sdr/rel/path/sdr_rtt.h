@@ -31,8 +31,12 @@ void sdr_rtt_init(struct sdr_rtt *r, uint64_t initial_ns);
  * be of something that had long arrived, is taken less what the peer says it waited.
  */
 void sdr_rtt_again(struct sdr_rtt *r);
-/* delay: what the peer says it waited; subtracted as long as the result is not below min_rtt. */
-void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t delay);
+/*
+ * delay: what the peer says it waited; subtracted as long as the result is not below min_rtt.
+ * repeats: it may be the repetition of an answer that was lost, whose delay is that of the
+ * repetition and says nothing of how long the peer makes others wait.
+ */
+void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t delay, bool repeats);
 /*
  * srtt + max(4 * rttvar, srtt / 8, 1 ms) + ack delay, within SDR_RTO_MIN_NS..SDR_RTO_MAX_NS before
  * backoff; a path whose RTT comes near the cap gets at least 9/8 srtt + ack delay.  Ack delay: what
