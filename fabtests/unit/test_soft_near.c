@@ -179,6 +179,79 @@ static void near__control_only(void **state)
 	p.b->ops->close(p.b);
 }
 
+/* A number in a control datagram. */
+static void number(struct pair *p, uint32_t n)
+{
+	pair_post(p, pair_ctl(&p->ib.addr, &n, sizeof(n)));
+}
+
+/* Numbers in their order; returns how many. */
+static uint32_t numbers(struct pair *p, uint32_t from)
+{
+	int got = p->b->ops->poll(p->b, p->ev, SDR_UC_POLL_MIN);
+
+	assert_true(got > 0);
+	for (int i = 0; i < got; i++) {
+		uint32_t n;
+
+		assert_int_equal(p->ev[i].kind, SDR_UC_EV_CTL);
+		memcpy(&n, p->ev[i].c.buf, sizeof(n));
+		assert_int_equal(n, from + (uint32_t)i);
+	}
+	return (uint32_t)got;
+}
+
+/* What left by a socket before comes before what is in a new ring, however late both are read. */
+static void near__follows_the_socket(void **state)
+{
+	struct pair_opt opt = SHM;
+	uint32_t sent = 0, came = 0;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, &opt);
+	while (sent < 1000)
+		number(&p, sent++);
+	while (!pair_stats(p.a).shm_tx) {
+		came += numbers(&p, came);
+		number(&p, sent++);
+	}
+	assert_true(came < 900);
+	for (uint32_t i = 0; i < 100; i++)
+		number(&p, sent++);
+	while (came < sent)
+		came += numbers(&p, came);
+	assert_int_equal(pair_stats(p.b).shm_rx, 101);
+	pair_close(&p);
+}
+
+/* Datagrams that b sends itself. */
+static void own(struct pair *p, int n)
+{
+	struct sdr_uc_tx t = pair_ctl(&p->ib.addr, "own", 3);
+
+	while (n-- > 0)
+		assert_int_equal(p->b->ops->post(p->b, &t, 1), 1);
+}
+
+/* Nor does it wait for ever where sockets are never empty. */
+static void near__does_not_wait_for_ever(void **state)
+{
+	struct pair_opt opt = SHM;
+	uint32_t polls = 0;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, &opt);
+	own(&p, 1000);
+	do {
+		number(&p, 0);
+		assert_true(++polls < 1000);
+		own(&p, p.b->ops->poll(p.b, p.ev, SDR_UC_POLL_MIN));
+	} while (!pair_stats(p.b).shm_rx);
+	pair_close(&p);
+}
+
 /* Messages that go before post stops; *t: the rest of the one that does not. */
 static uint32_t post_till_full(struct pair *p, struct sdr_uc_tx *t)
 {
@@ -696,6 +769,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(near__offer_in_front),
 		cmocka_unit_test(near__only_if_wanted),
 		cmocka_unit_test(near__control_only),
+		cmocka_unit_test(near__follows_the_socket),
+		cmocka_unit_test(near__does_not_wait_for_ever),
 		cmocka_unit_test(near__full),
 		cmocka_unit_test(near__wakes_a_sleeper),
 		cmocka_unit_test(near__wakes_a_sleeper_though_another_polled),

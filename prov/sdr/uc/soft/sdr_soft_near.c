@@ -8,7 +8,8 @@
  * to the peer's port. The peer opens it, and from then on everything to that address goes through
  * the ring, control datagrams included: one queue, one order, as with one socket, and the same
  * frames. Nothing above notices but by the time it takes: no system call, and two copies instead of
- * the kernel's work.
+ * the kernel's work.  What was sent by a socket before comes before: a ring that has something for
+ * the first time is read when the sockets were empty after that.
  *
  * Who is not of our user, or in another namespace of processes, cannot open it; a relay on this
  * host has another port than the one that the ring says its sender has. Nobody answers such an

@@ -39,6 +39,9 @@ struct sdr_soft_near_rx {
 	struct sdr_soft_ring ring;
 	struct sockaddr_storage from; /* what is in it came from */
 	uint64_t nonce;
+	/* not read yet: what its sender sent by the sockets before is to be read first */
+	bool fresh;
+	uint32_t waits; /* and there was something in it at so many looks */
 };
 
 struct sdr_soft_near {
@@ -47,7 +50,7 @@ struct sdr_soft_near {
 	uint8_t at[SDR_SOFT_NEAR_PORTS]; /* by port: index of tx and 1; 0: none */
 	/* by port: a QP whose peer is a process of this host, by which a ring can be offered */
 	struct sdr_soft_qp *who[SDR_SOFT_NEAR_PORTS];
-	uint32_t ntx, nrx;
+	uint32_t ntx, nrx, nfresh;
 	uint32_t turn; /* the ring that is looked at next */
 	uint32_t looks;
 	uint64_t swept; /* ns: when it was looked for rings of peers that are gone */
@@ -110,6 +113,8 @@ bool sdr_soft_near_offered(struct sdr_soft *s, const struct sdr_wire_knock *k,
 			   const struct sockaddr_storage *from);
 /* The rings are polled now, and before the sockets. */
 bool sdr_soft_near_turn(struct sdr_soft *s);
+/* There is nothing in the sockets that was there at the last turn. */
+void sdr_soft_near_follow(struct sdr_soft *s);
 /* As poll, of the rings. */
 int sdr_soft_near_poll(struct sdr_soft *s, struct sdr_uc_ev *ev, int max);
 /* Before a sleep.  True: there is something. */

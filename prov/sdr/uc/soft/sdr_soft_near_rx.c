@@ -11,7 +11,8 @@
 
 #include "sdr_soft_near.h"
 
-#define NEAR_FAIR 16u
+#define NEAR_FAIR  16u
+#define NEAR_WAITS 256u /* looks at a fresh ring, and then it is read, whatever the sockets have */
 
 static int near_in_create(struct sdr_soft *s)
 {
@@ -50,6 +51,7 @@ static void near_forget(struct sdr_soft_near *n, struct sdr_soft_near_rx *r)
 	if (n->cur)
 		near_done(n);
 	sdr_soft_near_drop(n, &r->ring, false);
+	n->nfresh -= r->fresh;
 	*r = n->rx[--n->nrx];
 }
 
@@ -98,7 +100,10 @@ bool sdr_soft_near_offered(struct sdr_soft *s, const struct sdr_wire_knock *k,
 		return true;
 	r->from = sa;
 	r->nonce = k->nonce;
+	r->fresh = true;
+	r->waits = 0;
 	n->nrx++;
+	n->nfresh++;
 	return true;
 }
 
@@ -133,7 +138,7 @@ static struct sdr_soft_near_rx *near_next(struct sdr_soft_near *n)
 
 	for (i = 0; i < n->nrx; i++) {
 		k = (n->turn + i) % n->nrx;
-		if (sdr_soft_ring_has(&n->rx[k].ring)) {
+		if (!n->rx[k].fresh && sdr_soft_ring_has(&n->rx[k].ring)) {
 			n->turn = k + 1;
 			return &n->rx[k];
 		}
@@ -175,11 +180,40 @@ int sdr_soft_near_poll(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 	return sdr_soft_rx_split(s, n->in, ev, max, &ctl);
 }
 
+/* It is read from now on. */
+static void near_begin(struct sdr_soft_near *n, struct sdr_soft_near_rx *r)
+{
+	r->fresh = false;
+	n->nfresh--;
+}
+
 bool sdr_soft_near_turn(struct sdr_soft *s)
 {
 	struct sdr_soft_near *n = sdr_soft_near_of(s);
+	bool waits = false;
 
-	return n && n->nrx && ++n->looks % NEAR_FAIR;
+	if (!n || !n->nrx)
+		return false;
+	for (uint32_t i = 0; n->nfresh && i < n->nrx; i++) {
+		struct sdr_soft_near_rx *r = &n->rx[i];
+
+		if (!r->fresh || (!r->waits && !sdr_soft_ring_has(&r->ring)))
+			continue;
+		if (++r->waits < NEAR_WAITS)
+			waits = true;
+		else
+			near_begin(n, r);
+	}
+	return !waits && ++n->looks % NEAR_FAIR;
+}
+
+void sdr_soft_near_follow(struct sdr_soft *s)
+{
+	struct sdr_soft_near *n = sdr_soft_near_of(s);
+
+	for (uint32_t i = 0; n && n->nfresh && i < n->nrx; i++)
+		if (n->rx[i].fresh && n->rx[i].waits)
+			near_begin(n, &n->rx[i]);
 }
 
 bool sdr_soft_near_arm(struct sdr_soft *s)

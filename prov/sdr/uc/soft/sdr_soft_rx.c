@@ -381,6 +381,8 @@ int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		n = sdr_soft_near_poll(s, ev, max);
 	if (!n)
 		n = sdr_soft_poll_sockets(s, ev, max);
+	if (!rings && (!n || s->drained))
+		sdr_soft_near_follow(s);
 	if (!n && !rings)
 		n = sdr_soft_near_poll(s, ev, max);
 	if (!n && s->crew)
