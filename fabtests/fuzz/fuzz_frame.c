@@ -243,6 +243,12 @@ static void check_long(const struct sdr_frame *f, const uint8_t *before, const u
 		SDR_FUZZ_CHECK(f->drops.count == sdr_get_le32(at - 4));
 		return;
 	}
+	if (f->type == SDR_FRAME_FAN) {
+		SDR_FUZZ_CHECK(f->fan.in == sdr_get_le16(at - 10) &&
+			       f->fan.in_win == sdr_get_le32(at - 8) &&
+			       f->fan.out_win == sdr_get_le32(at - 4));
+		return;
+	}
 	if (f->type == SDR_FRAME_MARKS) {
 		uint8_t again[SDR_FRAME_LONG_HDR + SDR_FRAME_MARKS_MAX * 16];
 		size_t k = sdr_frame_marks_encode(again, sizeof(again), &f->marks);
@@ -542,6 +548,7 @@ static size_t seed_long(uint8_t *buf)
 	n += sdr_frame_aside_encode(buf + n, room);
 	n += sdr_frame_drops_encode(buf + n, room, &(struct sdr_frame_drops){ 0x12345678 });
 	n += sdr_frame_marks_encode(buf + n, room, &marks);
+	n += sdr_frame_fan_encode(buf + n, room, &(struct sdr_frame_fan){ 4, 0x12345, 0x23456 });
 	n += sdr_frame_long_encode(buf + n, room, SDR_FRAME_PADDING, NULL, 40);
 	return n;
 }

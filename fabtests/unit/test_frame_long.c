@@ -38,7 +38,8 @@ static void long__any_type_is_passed_over(void **state)
 	(void)state;
 	for (uint32_t type = SDR_FRAME_LONG; type <= 0xff; type++) {
 		if (type == SDR_FRAME_PATH_CHALLENGE || type == SDR_FRAME_PATH_RESPONSE ||
-		    type == SDR_FRAME_DROPS || type == SDR_FRAME_SHAPE || type == SDR_FRAME_MARKS)
+		    type == SDR_FRAME_DROPS || type == SDR_FRAME_SHAPE || type == SDR_FRAME_MARKS ||
+		    type == SDR_FRAME_FAN)
 			continue;
 		for (uint16_t len = 0; len <= sizeof(bytes); len++) {
 			n = sdr_frame_long_encode(buf, sizeof(buf), (uint8_t)type, bytes, len);
@@ -232,6 +233,36 @@ static void drops__round_trip(void **state)
 	assert_int_equal(sdr_frame_held_encode(buf, sizeof(buf)), SDR_FRAME_LONG_HDR);
 }
 
+static void fan__round_trip(void **state)
+{
+	static const struct sdr_frame_fan fans[] = { { 0, 0, 0 },
+						     { 1, 0, 65536 },
+						     { 0x0102, 0x03040506, 0x0708090a },
+						     { UINT16_MAX, UINT32_MAX, UINT32_MAX } };
+	uint8_t buf[16];
+	struct sdr_frame f;
+	const uint8_t *p;
+	size_t n;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(fans) / sizeof(fans[0]); i++) {
+		n = sdr_frame_fan_encode(buf, sizeof(buf), &fans[i]);
+		assert_int_equal(n, SDR_FRAME_LONG_HDR + SDR_FRAME_FAN_LEN);
+		one(buf, n, &f);
+		assert_int_equal(f.type, SDR_FRAME_FAN);
+		assert_int_equal(f.fan.in, fans[i].in);
+		assert_int_equal(f.fan.in_win, fans[i].in_win);
+		assert_int_equal(f.fan.out_win, fans[i].out_win);
+		assert_int_equal(sdr_frame_fan_encode(buf, n - 1, &f.fan), 0);
+	}
+	for (uint16_t len = 0; len < 13; len++) {
+		n = sdr_frame_long_encode(buf, sizeof(buf), SDR_FRAME_FAN, NULL, len);
+		p = buf;
+		assert_int_equal(sdr_frame_next(&p, buf + n, &f),
+				 len == SDR_FRAME_FAN_LEN ? 1 : -EBADMSG);
+	}
+}
+
 static void marks__round_trip(void **state)
 {
 	struct sdr_frame_marks m = { 0 }, few;
@@ -381,6 +412,7 @@ int main(void)
 		cmocka_unit_test(long__the_type_says_what_wants_an_acknowledgement),
 		cmocka_unit_test(path__round_trip),
 		cmocka_unit_test(drops__round_trip),
+		cmocka_unit_test(fan__round_trip),
 		cmocka_unit_test(shape__round_trip_and_bounds),
 		cmocka_unit_test(marks__round_trip),
 		cmocka_unit_test(marks__malformed),

@@ -339,6 +339,7 @@ static void golden__frames(void **state)
 	static const struct sdr_frame_end e = { 0x01020304 };
 	static const struct sdr_frame_close bye = { SDR_CLOSE_BYE }, ack = { SDR_CLOSE_BYE_ACK };
 	static const struct sdr_frame_drops drops = { 0x01020304 };
+	static const struct sdr_frame_fan fan = { 0x0102, 0x03040506, 0x0708090a };
 	static const struct sdr_frame_marks marks = {
 		2, { { 1, { 300, 0, 5 } }, { 9, { 0, 0, 1 } } }
 	};
@@ -370,6 +371,8 @@ static void golden__frames(void **state)
 		     "83 0400 04030201");
 	golden_frame("marks", p, sdr_frame_marks_encode(p, sizeof(p), &marks), SDR_FRAME_MARKS,
 		     "85 0900 01 ac02 00 05 09 00 00 01");
+	golden_frame("fan", p, sdr_frame_fan_encode(p, sizeof(p), &fan), SDR_FRAME_FAN,
+		     "86 0a00 0201 06050403 0a090807");
 	golden_frame("path challenge", p,
 		     sdr_frame_path_encode(p, sizeof(p), SDR_FRAME_PATH_CHALLENGE, &path),
 		     SDR_FRAME_PATH_CHALLENGE, "c0 0900 02 0102030405060708");

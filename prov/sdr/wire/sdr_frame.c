@@ -18,6 +18,7 @@
  *    ASIDE           0x84  len(2)  bytes of later versions
  *    DROPS           0x83  len(2)  count(4)
  *    MARKS           0x85  len(2)  see struct sdr_frame_marks
+ *    FAN             0x86  len(2)  in(2)  in_win(4)  out_win(4)
  *    PATH_CHALLENGE  0xc0  len(2)  path(1)  data(8)
  *    SHAPE           0xc1  len(2)  see struct sdr_frame_shape
  *    any other       type  len(2)  bytes
@@ -108,6 +109,16 @@ size_t sdr_frame_drops_encode(uint8_t *p, size_t room, const struct sdr_frame_dr
 	return sdr_frame_long_encode(p, room, SDR_FRAME_DROPS, b, sizeof(b));
 }
 
+size_t sdr_frame_fan_encode(uint8_t *p, size_t room, const struct sdr_frame_fan *f)
+{
+	uint8_t b[SDR_FRAME_FAN_LEN];
+
+	sdr_put_le16(b, f->in);
+	sdr_put_le32(b + 2, f->in_win);
+	sdr_put_le32(b + 6, f->out_win);
+	return sdr_frame_long_encode(p, room, SDR_FRAME_FAN, b, sizeof(b));
+}
+
 static bool sdr_shape_has_info(uint8_t what)
 {
 	return what == SDR_SHAPE_OFFER || what == SDR_SHAPE_USE;
@@ -180,6 +191,13 @@ static const uint8_t *sdr_frame_long_decode(const uint8_t *p, const uint8_t *end
 		if (len != 4)
 			return NULL;
 		f->drops.count = sdr_get_le32(p);
+		break;
+	case SDR_FRAME_FAN:
+		if (len != SDR_FRAME_FAN_LEN)
+			return NULL;
+		f->fan.in = sdr_get_le16(p);
+		f->fan.in_win = sdr_get_le32(p + 2);
+		f->fan.out_win = sdr_get_le32(p + 6);
 		break;
 	case SDR_FRAME_MARKS:
 		if (!sdr_frame_marks_decode(p, p + len, &f->marks))

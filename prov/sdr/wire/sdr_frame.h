@@ -44,6 +44,7 @@ enum sdr_frame_type {
 	 */
 	SDR_FRAME_ASIDE = 0x84,
 	SDR_FRAME_MARKS = 0x85, /* struct sdr_frame_marks */
+	SDR_FRAME_FAN = 0x86,	/* struct sdr_frame_fan */
 	SDR_FRAME_PATH_CHALLENGE = 0xc0,
 	SDR_FRAME_SHAPE = 0xc1, /* struct sdr_frame_shape */
 };
@@ -158,6 +159,22 @@ struct sdr_frame_drops {
 };
 
 /*
+ * Who shares the path.  State, not event: the latest counts, for a round trip.
+ */
+#define SDR_FRAME_FAN_LEN 10u /* bytes */
+struct sdr_frame_fan {
+	/*
+	 * Peers in the network of the one that this goes to, that one included, that sent data to
+	 * the sender of this within a round trip; 0: it says nothing of that.
+	 */
+	uint16_t in;
+	/* bytes; what those begin with that said so, as a mean; 0: nobody did */
+	uint32_t in_win;
+	/* bytes with which the sender of this begins, as one of many; 0: it is not found to be */
+	uint32_t out_win;
+};
+
+/*
  * The size of data packets changes (feature SHAPE).  State, not event: what its sender has to say
  * stands in front of the records of every packet until one that carried it is acknowledged.
  * Generation 0 is that of the handshake; each OFFER is for the next one, which is in force when
@@ -223,6 +240,7 @@ struct sdr_frame {
 		struct sdr_frame_path path; /* PATH_CHALLENGE, PATH_RESPONSE */
 		struct sdr_frame_shape shape;
 		struct sdr_frame_drops drops;
+		struct sdr_frame_fan fan;
 		struct sdr_frame_marks marks;
 		struct sdr_frame_other other; /* PADDING, HELD, ASIDE, and all that are not known */
 	};
@@ -237,6 +255,7 @@ size_t sdr_frame_close_encode(uint8_t *p, size_t room, const struct sdr_frame_cl
 size_t sdr_frame_held_encode(uint8_t *p, size_t room);
 size_t sdr_frame_aside_encode(uint8_t *p, size_t room);
 size_t sdr_frame_drops_encode(uint8_t *p, size_t room, const struct sdr_frame_drops *f);
+size_t sdr_frame_fan_encode(uint8_t *p, size_t room, const struct sdr_frame_fan *f);
 /* As many of its entries as there is room for. */
 size_t sdr_frame_marks_encode(uint8_t *p, size_t room, const struct sdr_frame_marks *f);
 /* type: PATH_CHALLENGE or PATH_RESPONSE */
