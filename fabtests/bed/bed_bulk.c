@@ -65,6 +65,8 @@ static void side_open(struct bed_bulk *b, uint8_t node, const struct sdr_rel_cfg
 	sdr_list_init(&rel->dead);
 	sdr_list_init(&rel->gone);
 	sdr_list_init(&rel->ready);
+	sdr_fan_init(&rel->fan_out);
+	sdr_fan_init(&rel->fan_in);
 	assert_int_equal(sdr_bulk_open(rel), 0);
 	loop_addr(!node, &other);
 	peer = sdr_peer_make(rel, &other);

@@ -280,6 +280,8 @@ void room_open(struct room *r)
 	sdr_list_init(&rel->dead);
 	sdr_list_init(&rel->gone);
 	sdr_list_init(&rel->ready);
+	sdr_fan_init(&rel->fan_out);
+	sdr_fan_init(&rel->fan_in);
 	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), 1u << 20);
 	sdr_seal_bind(rel, sdr_ctl_input, sdr_versions_input);
 	stranger_init(&r->s, 1);

@@ -120,11 +120,13 @@ test_rel_code_ways_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_code_bad_SOURCES = fabtests/unit/test_rel_code_bad.c fabtests/unit/test_rel_code_util.h
 test_rel_code_bad_LDADD = $(SDR_BED_UNIT_LIBS)
 
-UNIT_TESTS += test_rel_pair test_rel_late test_rel_more
+UNIT_TESTS += test_rel_pair test_rel_late test_rel_fan test_rel_more
 test_rel_more_SOURCES = fabtests/unit/test_rel_more.c
 test_rel_more_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_pair_SOURCES = fabtests/unit/test_rel_pair.c
 test_rel_pair_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_fan_SOURCES = fabtests/unit/test_rel_fan.c
+test_rel_fan_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_late_SOURCES = fabtests/unit/test_rel_late.c
 test_rel_late_LDADD = $(SDR_BED_UNIT_LIBS)
 

@@ -306,6 +306,75 @@ static void burst__packets_that_leave_together(void **state)
 	}
 }
 
+/* One of seven, by what it lost. */
+static void held(struct sdr_burst *b, const struct sdr_burst_at *a)
+{
+	sdr_burst_init(b, S);
+	sdr_burst_begin(b, S, FULL, FULL);
+	flight_at(b, S, 128, RATE, RATE / 7, 8, a);
+	assert_true(sdr_burst_holds(b));
+}
+
+/* Those who share the path begin with the same, whatever each has learnt of it. */
+static void burst__what_others_begin_with(void **state)
+{
+	struct sdr_burst_at a = at;
+	struct sdr_burst b;
+	double win = FULL, least;
+
+	(void)state;
+	a.mean = FULL / 4;
+	a.sharers = 16;
+	a.full = FULL;
+	held(&b, &a);
+	/* to what the path has for each; a queue without a loss changes nothing */
+	for (uint32_t i = 1; i < 8; i++) {
+		win = sdr_burst_begin(&b, S + i * S / 4, FULL, FULL);
+		assert_true(win < a.mean && win > FULL / 16 * 0.85);
+		a.mean = win;
+		flight_at(&b, S + i * S / 4, (uint32_t)(win / MTU), RATE, RATE / 32, 0, &a);
+	}
+	assert_true(win < FULL / 16);
+	/* losses do */
+	win = sdr_burst_begin(&b, 3 * S, FULL, FULL);
+	flight_at(&b, 3 * S, 24, RATE, RATE / 64, 4, &a);
+	least = sdr_burst_begin(&b, 4 * S, FULL, FULL);
+	assert_true(least < win);
+	/* others saw it, and nobody knows what the path carries */
+	a.full = 0;
+	a.mean = FULL / 8;
+	flight_at(&b, 4 * S, 24, RATE, RATE, 0, &a);
+	win = sdr_burst_begin(&b, 5 * S, FULL, 0);
+	assert_true(win >= a.mean && win <= 2 * a.mean);
+}
+
+/* They may say what they like: it makes no window larger, and nobody who is not held smaller. */
+static void burst__others_lie(void **state)
+{
+	static const double means[] = { 1, FULL, 100 * FULL };
+	struct sdr_burst_at a = at;
+	struct sdr_burst b;
+	double win;
+
+	(void)state;
+	a.full = FULL;
+	for (uint32_t i = 0; i < 3; i++) {
+		for (a.sharers = 0; a.sharers < 1u << 30; a.sharers = a.sharers * 8 + 2) {
+			a.mean = 0;
+			held(&b, &a);
+			a.mean = means[i];
+			sdr_burst_begin(&b, 2 * S, FULL, FULL);
+			flight_at(&b, 2 * S, 24, RATE, RATE, 0, &a);
+			win = sdr_burst_begin(&b, 3 * S, FULL, FULL);
+			assert_true(win > 0 && win <= FULL);
+			sdr_burst_init(&b, S);
+			sdr_burst_begin(&b, S, FULL, FULL);
+			flight_at(&b, S, 128, RATE, RATE, 0, &a);
+			assert_true(sdr_burst_begin(&b, 2 * S, FULL, FULL) >= FULL);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +388,8 @@ int main(void)
 		cmocka_unit_test(burst__few_packets_say_nothing),
 		cmocka_unit_test(burst__its_own_queue),
 		cmocka_unit_test(burst__packets_that_leave_together),
+		cmocka_unit_test(burst__what_others_begin_with),
+		cmocka_unit_test(burst__others_lie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,8 @@ libsdr_rel_path_a_SOURCES = \
 	prov/sdr/rel/path/sdr_beat.h \
 	prov/sdr/rel/path/sdr_blame.c \
 	prov/sdr/rel/path/sdr_blame.h \
+	prov/sdr/rel/path/sdr_fan.c \
+	prov/sdr/rel/path/sdr_fan.h \
 	prov/sdr/rel/path/sdr_burst.c \
 	prov/sdr/rel/path/sdr_burst.h \
 	prov/sdr/rel/path/sdr_carries.c \
@@ -126,6 +128,8 @@ libsdr_rel_conn_a_SOURCES = \
 	prov/sdr/rel/conn/sdr_hello_pair.h \
 	prov/sdr/rel/conn/sdr_hello_tx.c \
 	prov/sdr/rel/conn/sdr_hello_tx.h \
+	prov/sdr/rel/conn/sdr_conn_fan.c \
+	prov/sdr/rel/conn/sdr_conn_fan.h \
 	prov/sdr/rel/conn/sdr_home.c \
 	prov/sdr/rel/conn/sdr_home.h \
 	prov/sdr/rel/conn/sdr_multipath.c \

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
+#include "rel/conn/sdr_conn_fan.h"
 #include "rel/conn/sdr_pkt.h"
 #include "rel/conn/sdr_rec.h"
 #include "rel/conn/sdr_turn.h"
@@ -250,6 +251,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_path *p, struct sdr_
 		    &e->snap);
 	s->inflight += took;
 	s->flying[p->index] += took;
+	sdr_conn_fan_sends(c);
 	sdr_conn_fly(c, p, bytes);
 	sdr_bulk_path_sent(c, p, bytes);
 	c->st.pkts_tx += took;

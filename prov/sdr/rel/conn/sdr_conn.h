@@ -154,6 +154,14 @@ struct sdr_conn {
 		uint32_t mtu;  /* bytes of an IP packet that passed before; 0: unknown */
 	} known;
 
+	struct { /* who shares the path (sdr_conn_fan.c) */
+		/* win: the peer's mean of those that send to it; what the peer begins with */
+		struct sdr_fan_member out, in;
+		uint32_t said; /* the peer's number of those that send to it; 0: none */
+		uint64_t said_ns;
+		uint32_t told; /* what we begin with, as the peer has it */
+	} fan;
+
 	struct { /* has the peer moved?  sdr_conn_path.c */
 		/* packets come from elsewhere, from addr at last; it has answered */
 		bool doubt, proved, home_asked;

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include "sdr_conn.h"
+#include "sdr_conn_fan.h"
 #include "sdr_conn_known.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
@@ -74,6 +75,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	sdr_conn_mtu_init(c);
 	sdr_pn_skip_init(c);
 	sdr_home_open(c);
+	sdr_conn_fan_open(c);
 	sdr_conn_known_open(c);
 	rel->ops->init(c);
 	if (sdr_timerq_reserve(&rel->timers, rel->nconns + 1) || sdr_shape_qp_make(c, mtu))
@@ -104,6 +106,7 @@ void sdr_conn_free(struct sdr_conn *c)
 	SDR_ASSERT(!c->rec.n && !c->tx.live && sdr_ring_empty(&c->tx.log) && !c->timer.pos);
 	SDR_ASSERT(!c->credit.nserve && sdr_list_empty(&c->rec.ordered) &&
 		   sdr_list_empty(&c->rec.unordered) && sdr_list_empty(&c->rec.rtx));
+	sdr_conn_fan_end(c);
 	sdr_list_del(&c->link);
 	sdr_list_del(&c->ready);
 	rel->nconns--;

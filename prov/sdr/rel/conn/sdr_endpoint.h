@@ -32,6 +32,7 @@
 #include "base/sdr_slab.h"
 #include "base/sdr_timerq.h"
 #include "rel/path/sdr_ceiling.h"
+#include "rel/path/sdr_fan.h"
 #include "rel/sdr_rel_cbs.h"
 #include "rel/sdr_rel_cfg.h"
 #include "rel/sdr_rel_err.h"
@@ -109,6 +110,8 @@ struct sdr_rel {
 	/* records that stand alone and READs being served, for strangers */
 	uint32_t nanswers_strangers;
 	struct sdr_parts *parts; /* packets that are not whole yet; NULL: there were none */
+
+	struct sdr_fan fan_out, fan_in; /* connections that send, receive (sdr_conn_fan.c) */
 
 	struct { /* what this host loses itself, as of the round of the last look (sdr_home.c) */
 		uint64_t round;

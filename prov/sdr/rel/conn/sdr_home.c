@@ -19,6 +19,7 @@
  * No timers, no threads; nothing is allocated.
  */
 #include "base/sdr_seq.h"
+#include "sdr_conn_fan.h"
 #include "sdr_home.h"
 
 /*
@@ -78,7 +79,7 @@ void sdr_home_recount(struct sdr_conn *c, uint64_t n)
 }
 
 /* What its own window has made of what was lost there, packets. */
-static uint64_t home_judge(struct sdr_path *p, struct sdr_cc_ack *ca)
+static uint64_t home_judge(const struct sdr_conn *c, struct sdr_path *p, struct sdr_cc_ack *ca)
 {
 	struct sdr_cc *cc = &p->cc;
 	uint64_t n;
@@ -86,6 +87,8 @@ static uint64_t home_judge(struct sdr_path *p, struct sdr_cc_ack *ca)
 	ca->inflight = p->inflight;
 	ca->overtakes = p->rack.reo_mult > 0;
 	ca->noise = (uint64_t)p->rack.noise;
+	if (cc->begins)
+		sdr_conn_fan_tell(c, ca);
 	sdr_cc_acked(cc, ca);
 	/* a part of one is what the weather would have lost, too */
 	n = (cc->own_lost + cc->mtu / 2) / cc->mtu;
@@ -103,7 +106,7 @@ void sdr_home_acked(struct sdr_conn *c, struct sdr_acks *as)
 		struct sdr_cc_ack *ca = &as->v[i];
 
 		if (ca->bytes || ca->lost || ca->late)
-			own += home_judge(p, ca);
+			own += home_judge(c, p, ca);
 		if (p->cc.train_own)
 			sdr_lull_none(&c->rel->lull, c->rel->now + SDR_HOME_ANSWER * p->cc.srtt);
 		doubts |= p->cc.doubts;

@@ -7,6 +7,7 @@
  * was said; that the packet leaves is for the caller.  The order is that of sdr_pkt_tx.c.
  */
 #include "sdr_conn_ecn.h"
+#include "sdr_conn_fan.h"
 #include "sdr_conn_ops.h"
 #include "sdr_credit.h"
 #include "sdr_home.h"
@@ -78,6 +79,7 @@ size_t sdr_pkt_put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 
 	*more = false;
 	n = c->rel->ops->put_reports(c, p, room, more);
+	n += sdr_conn_fan_put(c, p + n, room - n, n > 0);
 	if (*more)
 		return n; /* the ACK goes with the last of them */
 	if (c->rx.ack_due || c->rx.ack_now || n)

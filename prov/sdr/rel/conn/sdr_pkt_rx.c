@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 #include "sdr_conn_ecn.h"
+#include "sdr_conn_fan.h"
 #include "sdr_conn_known.h"
 #include "sdr_conn_ops.h"
 #include "sdr_conn_path.h"
@@ -213,6 +214,9 @@ static void pkt_frame(struct sdr_conn *c, const struct sdr_uc_addr *from, struct
 		break;
 	case SDR_FRAME_HELD: /* it has what we sent, and will take it when there is room */
 		sdr_conn_came_closer(c);
+		break;
+	case SDR_FRAME_FAN:
+		sdr_conn_fan_said(c, &f->fan);
 		break;
 	case SDR_FRAME_DROPS:
 		sdr_home_said(c, &f->drops);

@@ -41,6 +41,8 @@ bool sdr_auto_burst_begins(struct sdr_cc *cc, uint64_t now)
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double full = auto_burst_full(a), win = a->win;
 
+	cc->begins = false;
+	cc->begin_win = 0;
 	/* paths of one connection begin together whenever it does, and mostly not at one line */
 	if (cc->bond && cc->bond->n > 1)
 		return false;
@@ -48,6 +50,8 @@ bool sdr_auto_burst_begins(struct sdr_cc *cc, uint64_t now)
 	    a->rival.state == SDR_RIVAL_WINDOW || a->rival.state == SDR_RIVAL_HOLD)
 		return false;
 	a->win = sdr_burst_begin(&a->burst, now, win, full);
+	cc->begins = true;
+	cc->begin_win = sdr_burst_holds(&a->burst) ? (uint32_t)fmin(a->win, UINT32_MAX) : 0;
 	return a->win < win || a->win > win;
 }
 
@@ -70,8 +74,11 @@ void sdr_auto_burst_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 				    .together = (uint64_t)((double)cc->pacer.quantum / Bps *
 							   SDR_CC_NS_PER_S),
 				    .share = a->blame.share,
-				    .full = auto_burst_full(a) };
+				    .full = auto_burst_full(a),
+				    .mean = ack->sharers > 1 ? ack->sharers_win : 0,
+				    .sharers = ack->sharers };
 	cc->own_lost += (uint64_t)sdr_burst_judge(&a->burst, &at);
+	cc->begins = false;
 }
 
 bool sdr_auto_burst_round(struct sdr_cc *cc, double target)

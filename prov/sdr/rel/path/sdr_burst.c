@@ -29,17 +29,27 @@
  *             such round, which is what makes shares equal.
  * Bounded in time: after BURST_ROUNDS rounds a flow is one of those that send all the time.
  *
+ * A flow alone cannot know its share: ranks that see the same queue 2 ms longer or shorter keep
+ * windows that differ by a factor of six.  So those who were found to be many begin with what they
+ * begin with in the mean, which both ends find out together (sdr_fan.c, at.mean), and the mean goes
+ * to the path over the number of them where that is known (at.sharers): then windows are equal
+ * after a few exchanges, and a path measured wrong by one of them is outvoted.  Only losses cut
+ * then, not a queue.  What others say makes no window larger than it is without.
+ *
  * Connections that begin together, and know of each other, share from the start
  * (sdr_burst_share()).  No clock, no timers, no threads, no allocation.
  */
 #include "base/sdr_assert.h"
 #include "sdr_burst.h"
 
-#define BURST_PKTS  12.0      /* of a flight: that say something */
-#define BURST_FLOOR 8.0	      /* packets with which any may begin */
-#define BURST_LEAST (1.0 / 8) /* of what it left with, at a time */
-#define BURST_FREE  4.0	      /* times the window: no share, where the path is not known */
-#define BURST_USE   0.9	      /* of what passed */
+#define BURST_PKTS    12.0	/* of a flight: that say something */
+#define BURST_FLOOR   8.0	/* packets with which any may begin */
+#define BURST_LEAST   (1.0 / 8) /* of what it left with, at a time */
+#define BURST_FREE    4.0	/* times the window: no share, where the path is not known */
+#define BURST_USE     0.9	/* of what passed, or is known to */
+#define BURST_SHARERS 4u	/* flights, of which the most that were seen on the path counts */
+#define BURST_PULL    0.4	/* of what a mean of many is from the share of one of them */
+#define BURST_LIFT    2.0	/* of that mean, where the share is not known, at most */
 /* of the target: a queue that is too long, and that losses come from; times as long to arrive as to
  * leave */
 #define BURST_LONG    1.5
@@ -69,6 +79,7 @@ static void burst_check(const struct sdr_burst *b)
 {
 	SDR_ASSERT(b->win > 0 && b->left >= 0 && b->bytes >= 0 && b->lost >= 0 && b->said >= 0);
 	SDR_ASSERT(b->rx_last >= b->rx && b->tx_last >= b->tx && b->quiet <= b->rounds);
+	SDR_ASSERT(b->mean >= 0 && b->fair >= 0 && b->began >= 0);
 }
 
 void sdr_burst_init(struct sdr_burst *b, uint64_t now)
@@ -82,6 +93,39 @@ void sdr_burst_share(struct sdr_burst *b, double win)
 	burst_check(b);
 }
 
+/*
+ * To begin with, by what those who share the path begin with: their mean, and where that is to go,
+ * with the own lifts and cuts.
+ */
+static double burst_shared(const struct sdr_burst *b)
+{
+	/* of who began with more, all that is more than the mean is cut already */
+	double lifts = b->win / fmin(b->began, b->mean);
+
+	if (b->fair > 0)
+		return (b->mean + BURST_PULL * (b->fair - b->mean)) * fmin(lifts, 1);
+	return b->mean * fmin(lifts, BURST_LIFT);
+}
+
+/*
+ * Of the path, among those that both ends saw of late; 0: unknown.  Too little to be judged the
+ * next time is not believed: who measured amid others has taken its share for the path.
+ */
+static double burst_fair(struct sdr_burst *b, const struct sdr_burst_at *at)
+{
+	uint32_t n;
+	double share;
+
+	if (++b->sharers.flights >= BURST_SHARERS) {
+		b->sharers.before = b->sharers.now;
+		b->sharers.now = b->sharers.flights = 0;
+	}
+	b->sharers.now = at->sharers > b->sharers.now ? at->sharers : b->sharers.now;
+	n = b->sharers.now > b->sharers.before ? b->sharers.now : b->sharers.before;
+	share = n > 1 ? BURST_USE * at->full / n : 0;
+	return share >= BURST_PKTS * at->mtu ? share : 0;
+}
+
 double sdr_burst_begin(struct sdr_burst *b, uint64_t now, double win, double full)
 {
 	SDR_ASSERT(win > 0 && now >= b->risen);
@@ -91,10 +135,14 @@ double sdr_burst_begin(struct sdr_burst *b, uint64_t now, double win, double ful
 	b->win *= exp2((double)(now - b->risen) / BURST_DOUBLE_NS);
 	if (b->alone && b->win < HUGE_VAL && full > 0)
 		win = fmax(win, fmin(b->win, full));
-	if (b->win >= (full > 0 ? full : BURST_FREE * win))
+	if (sdr_burst_holds(b) && b->mean > 0)
+		win = b->win = fmin(burst_shared(b), fmax(full, win));
+	else if (b->win >= (full > 0 ? full : BURST_FREE * win))
 		b->win = HUGE_VAL;
 	win = fmin(win, b->win);
 	*b = (struct sdr_burst){ .win = b->win,
+				 .began = win,
+				 .sharers = b->sharers,
 				 .alone = b->alone,
 				 .risen = now,
 				 .left = win,
@@ -135,6 +183,8 @@ double sdr_burst_judge(struct sdr_burst *b, const struct sdr_burst_at *at)
 
 	SDR_ASSERT(at->mtu && at->base && at->target && at->full >= 0 && left > 0);
 	b->left = 0;
+	b->mean = at->mean;
+	b->fair = burst_fair(b, at);
 	if (!b->rx)
 		return 0;
 	queue = (double)(b->rx_last - b->tx_last) - (double)at->base - together;
@@ -148,7 +198,7 @@ double sdr_burst_judge(struct sdr_burst *b, const struct sdr_burst_at *at)
 		return 0;
 	/* who is one of many is not to wait for losses; a host that was late is no crowd */
 	if (queue > BURST_LONG * target &&
-	    (lost || (sdr_burst_holds(b) && took > BURST_STRETCH * sent))) {
+	    (lost || (sdr_burst_holds(b) && !(b->fair > 0) && took > BURST_STRETCH * sent))) {
 		passes = BURST_USE * b->bytes / took * (double)at->base;
 		passes = fmax(fmin(passes, left), BURST_LEAST * left);
 		b->win = fmin(b->win, fmax(passes, BURST_FLOOR * at->mtu));

@@ -9,7 +9,14 @@
 #include <stdint.h>
 
 struct sdr_burst {
-	double win;	/* bytes to begin with, at most; HUGE_VAL: nothing says less than all */
+	double win;   /* bytes to begin with, at most; HUGE_VAL: nothing says less than all */
+	double began; /* bytes with which the last flight began; 0: there was none */
+	double mean;  /* and all who share the path, as a mean; 0: unknown */
+	double fair;  /* of the path, among them; 0: unknown */
+	/* flows that both ends saw: the most in these flights, so many, and in those before */
+	struct {
+		uint32_t now, flights, before;
+	} sharers;
 	uint32_t alone; /* messages in a row that met nobody */
 	uint64_t risen; /* when it was last made longer for the time that had passed, ns */
 	/* the flight under judgement: the window that it left with; 0: there is none */
@@ -31,6 +38,8 @@ struct sdr_burst_at {
 	uint64_t together;     /* what leaves together takes on the path, ns */
 	double share;	       /* of bytes that weather takes */
 	double full;	       /* bytes that the path carries in a round trip; 0: unknown */
+	double mean;	       /* bytes with which those begin that share it; 0: unknown */
+	uint32_t sharers;      /* those, this one included; 0: unknown */
 };
 
 /* What a round met. */

@@ -57,6 +57,12 @@ struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) 
 	uint64_t snap_tx_ns;		/* its send time */
 	bool overtakes;			/* packets were seen to overtake each other of late */
 	uint64_t noise;			/* ns: by how much, as a mean of all */
+	/*
+	 * While cc->begins: flows that both ends see on the path, this one included, 0: unknown;
+	 * and bytes with which they begin, as a mean, 0: unknown
+	 */
+	uint32_t sharers;
+	uint32_t sharers_win;
 };
 
 /*
@@ -124,8 +130,10 @@ struct sdr_cc {
 	struct sdr_cc_bond *bond;
 	double bond_win;
 	bool bond_rival;
-	bool starting; /* what the path carries is not known yet: the controller's */
-	bool rerouted; /* round trips are other ones from the next sample on */
+	uint32_t begin_win; /* bytes with which the last flight began, as one of many; 0: as any */
+	bool begins;	    /* what a flight begins with is under way: acks are to say who shares */
+	bool starting;	    /* what the path carries is not known yet: the controller's */
+	bool rerouted;	    /* round trips are other ones from the next sample on */
 	/* some of what was lost may yet be put on it: the controller has to see first */
 	bool doubts;
 	/* the controller's own */
