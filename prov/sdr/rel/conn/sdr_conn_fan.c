@@ -10,8 +10,8 @@
  *
  * "At the time" is within a round trip, of which the first one's own may be half over.  What was
  * said counts as long.  Near paths (SDR_QDELAY_FAR_NS) are not counted, as nobody asks there; nor
- * are connections of several paths.  A peer can say what it likes: it makes what is sent to it
- * slower, or overruns its own path.  No timers, no allocation, no work per packet.
+ * are connections of several paths.  A peer can say what it likes, and slows what is sent to it.
+ * No timers, no allocation, no work per packet.
  */
 #include "base/sdr_rand.h"
 #include "rel/path/sdr_qdelay.h"
@@ -25,14 +25,17 @@ static uint64_t fan_net(const struct sdr_conn *c)
 	return sdr_hash64(b, n, c->rel->hash_key);
 }
 
-static uint64_t fan_trip(const struct sdr_conn *c)
-{
-	return sdr_rtt_min(&c->main.rtt);
-}
-
 static bool fan_counts(const struct sdr_conn *c)
 {
-	return c->npaths == 1 && fan_trip(c) >= SDR_QDELAY_FAR_NS;
+	return c->npaths == 1 && sdr_rtt_min(&c->main.rtt) >= SDR_QDELAY_FAR_NS;
+}
+
+/* Half round trips ago. */
+static uint64_t fan_since(const struct sdr_conn *c, uint32_t halves)
+{
+	uint64_t ns = halves * sdr_rtt_min(&c->main.rtt) / 2;
+
+	return c->rel->now > ns ? c->rel->now - ns : 0;
 }
 
 static void fan_seen(struct sdr_conn *c, struct sdr_fan *f, struct sdr_fan_member *m)
@@ -68,8 +71,8 @@ size_t sdr_conn_fan_put(struct sdr_conn *c, uint8_t *p, size_t room, bool report
 	if (!fan_counts(c))
 		return 0;
 	if (reports)
-		f.in = (uint16_t)sdr_fan_count(&c->rel->fan_in, &c->fan.in,
-					       c->rel->now - fan_trip(c), &f.in_win);
+		f.in = (uint16_t)sdr_fan_count(&c->rel->fan_in, &c->fan.in, fan_since(c, 2),
+					       &f.in_win);
 	if (f.in < 2 && !f.in_win && f.out_win == c->fan.told)
 		return 0;
 	n = sdr_frame_fan_encode(p, room, &f);
@@ -90,11 +93,8 @@ void sdr_conn_fan_said(struct sdr_conn *c, const struct sdr_frame_fan *f)
 
 void sdr_conn_fan_tell(const struct sdr_conn *c, struct sdr_cc_ack *ca)
 {
-	uint64_t now = c->rel->now, trip = fan_trip(c);
-	bool said = c->fan.said && now - c->fan.said_ns <= trip;
-
-	if (!fan_counts(c) || !said)
+	if (!fan_counts(c) || !c->fan.said || c->fan.said_ns < fan_since(c, 2))
 		return;
-	ca->sharers = c->fan.said * sdr_fan_count(&c->rel->fan_out, &c->fan.out,
-						  now - trip - trip / 2, &ca->sharers_win);
+	ca->sharers = c->fan.said * sdr_fan_count(&c->rel->fan_out, &c->fan.out, fan_since(c, 3),
+						  &ca->sharers_win);
 }
