@@ -147,6 +147,7 @@ int bench_progress(struct bench_ep *b)
 {
 	struct fi_cq_tagged_entry e[CQ_BATCH];
 	ssize_t n = fi_cq_read(b->cq, e, CQ_BATCH);
+	struct bench_op *op;
 
 	if (n == -FI_EAGAIN)
 		return 0;
@@ -158,13 +159,16 @@ int bench_progress(struct bench_ep *b)
 			bench_die("fi_cq_readerr", -FI_EOTHER);
 		fprintf(stderr, "error completion: %s\n",
 			fi_cq_strerror(b->cq, err.prov_errno, err.err_data, text, sizeof(text)));
-		bench_die("an operation failed", -err.err);
+		op = err.op_context;
+		if (!op || !op->failed)
+			bench_die("an operation failed", -err.err);
+		op->failed(op);
+		return 1;
 	}
 	if (n < 0)
 		bench_die("fi_cq_read", n);
 	for (ssize_t i = 0; i < n; i++) {
-		struct bench_op *op = e[i].op_context;
-
+		op = e[i].op_context;
 		if (op)
 			op->done(op, &e[i]);
 	}

@@ -26,6 +26,7 @@
 struct bench_op {
 	struct fi_context2 ctx; /* first: the provider's, while the operation is open */
 	void (*done)(struct bench_op *op, const struct fi_cq_tagged_entry *e);
+	void (*failed)(struct bench_op *op); /* NULL: that ends the process */
 	void *arg;
 	uint32_t index;
 };
@@ -83,7 +84,7 @@ void bench_close(struct bench_ep *b);
 struct fid_mr *bench_mr(struct bench_ep *b, void *buf, size_t len, uint64_t access, uint64_t key);
 void *bench_desc(const struct bench_ep *b, struct fid_mr *mr);
 fi_addr_t bench_peer(struct bench_ep *b, const struct bench_name *name);
-/* reads the CQ once, calls done() for each completion; returns their number */
+/* reads the CQ once, calls done() for each completion, or failed(); returns their number */
 int bench_progress(struct bench_ep *b);
 
 double bench_now(void); /* seconds, monotonic */

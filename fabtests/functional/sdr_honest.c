@@ -5,10 +5,11 @@
  * the same.
  *
  * The server does what a server does: it has receives posted for its clients' tag, reads its
- * completion queue and posts each receive anew.  What comes with another tag, or without, is
- * nobody's, and it looks at none of it. The client connects anew with each call, sends, and
- * measures until the server has the bytes: one small message (`once`), or large ones for some
- * seconds (`stream`), with the longest time in which nothing got there.
+ * completion queue and posts each receive anew, also where its client is gone in the middle of a
+ * message.  What comes with another tag, or without, is nobody's, and it looks at none of it.  The
+ * client connects anew with each call, sends, and measures until the server has the bytes: one
+ * small message (`once`), or large ones for some seconds (`stream`), with the longest time in
+ * which nothing got there.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -79,7 +80,7 @@ static int serve(void)
 
 	setup(opt.node, opt.port);
 	for (uint32_t i = 0; i < RECVS; i++) {
-		h.op[i] = (struct bench_op){ .done = received, .index = i };
+		h.op[i] = (struct bench_op){ .done = received, .failed = recv_post, .index = i };
 		recv_post(&h.op[i]);
 	}
 	printf("serving\n");
