@@ -10,7 +10,8 @@
  *
  * "At the time" is within a round trip, of which the first one's own may be half over.  What was
  * said counts as long.  Near paths (SDR_QDELAY_FAR_NS) are not counted, as nobody asks there; nor
- * are connections of several paths.  A peer can say what it likes, and slows what is sent to it.
+ * are connections of several paths.  A peer can say what it likes: sdr_burst.c bounds what comes of
+ * it, for its own flows and those of its network that begin with them.
  * No timers, no allocation, no work per packet.
  */
 #include "base/sdr_rand.h"

@@ -34,7 +34,8 @@
  * begin with in the mean, which both ends find out together (sdr_fan.c, at.mean), and the mean goes
  * to the path over the number of them where that is known (at.sharers): then windows are equal
  * after a few exchanges, and a path measured wrong by one of them is outvoted.  Only losses cut
- * then, not a queue.  What others say makes no window larger than it is without.
+ * then, not a queue.  What others say makes no window larger than the path is known to carry, or
+ * the flow's own, and none smaller than BURST_FLOOR packets.
  *
  * Connections that begin together, and know of each other, share from the start
  * (sdr_burst_share()).  No clock, no timers, no threads, no allocation.
@@ -183,7 +184,8 @@ double sdr_burst_judge(struct sdr_burst *b, const struct sdr_burst_at *at)
 
 	SDR_ASSERT(at->mtu && at->base && at->target && at->full >= 0 && left > 0);
 	b->left = 0;
-	b->mean = at->mean;
+	/* whoever says less is not to stop us */
+	b->mean = at->mean > 0 ? fmax(at->mean, BURST_FLOOR * at->mtu) : 0;
 	b->fair = burst_fair(b, at);
 	if (!b->rx)
 		return 0;
