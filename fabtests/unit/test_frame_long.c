@@ -205,12 +205,25 @@ static void shape__round_trip_and_bounds(void **state)
 
 static const struct sdr_frame_ecn marks = { 100000, 0xffffffff, 7 };
 
+/* Nothing of another length is one of that type. */
+static void only_length(enum sdr_frame_type type, uint16_t its)
+{
+	uint8_t buf[16];
+	struct sdr_frame f;
+
+	for (uint16_t len = 0; len <= sizeof(buf) - SDR_FRAME_LONG_HDR; len++) {
+		size_t n = sdr_frame_long_encode(buf, sizeof(buf), (uint8_t)type, NULL, len);
+		const uint8_t *p = buf;
+
+		assert_int_equal(sdr_frame_next(&p, buf + n, &f), len == its ? 1 : -EBADMSG);
+	}
+}
+
 static void drops__round_trip(void **state)
 {
 	static const uint32_t counts[] = { 0, 1, 0x80000000, UINT32_MAX };
 	uint8_t buf[16];
 	struct sdr_frame f;
-	const uint8_t *p;
 	size_t n;
 
 	(void)state;
@@ -223,12 +236,7 @@ static void drops__round_trip(void **state)
 		assert_int_equal(f.drops.count, counts[i]);
 		assert_int_equal(sdr_frame_drops_encode(buf, n - 1, &f.drops), 0);
 	}
-	/* Nothing else has its length. */
-	for (uint16_t len = 0; len < 8; len++) {
-		n = sdr_frame_long_encode(buf, sizeof(buf), SDR_FRAME_DROPS, NULL, len);
-		p = buf;
-		assert_int_equal(sdr_frame_next(&p, buf + n, &f), len == 4 ? 1 : -EBADMSG);
-	}
+	only_length(SDR_FRAME_DROPS, 4);
 	assert_int_equal(sdr_frame_held_encode(buf, SDR_FRAME_LONG_HDR - 1), 0);
 	assert_int_equal(sdr_frame_held_encode(buf, sizeof(buf)), SDR_FRAME_LONG_HDR);
 }
@@ -241,7 +249,6 @@ static void fan__round_trip(void **state)
 						     { UINT16_MAX, UINT32_MAX, UINT32_MAX } };
 	uint8_t buf[16];
 	struct sdr_frame f;
-	const uint8_t *p;
 	size_t n;
 
 	(void)state;
@@ -255,12 +262,7 @@ static void fan__round_trip(void **state)
 		assert_int_equal(f.fan.out_win, fans[i].out_win);
 		assert_int_equal(sdr_frame_fan_encode(buf, n - 1, &f.fan), 0);
 	}
-	for (uint16_t len = 0; len < 13; len++) {
-		n = sdr_frame_long_encode(buf, sizeof(buf), SDR_FRAME_FAN, NULL, len);
-		p = buf;
-		assert_int_equal(sdr_frame_next(&p, buf + n, &f),
-				 len == SDR_FRAME_FAN_LEN ? 1 : -EBADMSG);
-	}
+	only_length(SDR_FRAME_FAN, SDR_FRAME_FAN_LEN);
 }
 
 static void marks__round_trip(void **state)
