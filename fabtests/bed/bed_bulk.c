@@ -61,12 +61,7 @@ static void side_open(struct bed_bulk *b, uint8_t node, const struct sdr_rel_cfg
 	rel->now = b->net->now;
 	rel->mtu = rel->info.mtu;
 	rel->ctl_max = SDR_CTL_MAX;
-	sdr_list_init(&rel->conn_list);
-	sdr_list_init(&rel->dead);
-	sdr_list_init(&rel->gone);
-	sdr_list_init(&rel->ready);
-	sdr_fan_init(&rel->fan_out);
-	sdr_fan_init(&rel->fan_in);
+	sdr_rel_lists_init(rel);
 	assert_int_equal(sdr_bulk_open(rel), 0);
 	loop_addr(!node, &other);
 	peer = sdr_peer_make(rel, &other);

@@ -276,12 +276,7 @@ void room_open(struct room *r)
 	rel->hash_key = 4;
 	rel->mtu = rel->info.mtu;
 	rel->ctl_max = rel->info.ctl_max < SDR_CTL_MAX ? rel->info.ctl_max : SDR_CTL_MAX;
-	sdr_list_init(&rel->conn_list);
-	sdr_list_init(&rel->dead);
-	sdr_list_init(&rel->gone);
-	sdr_list_init(&rel->ready);
-	sdr_fan_init(&rel->fan_out);
-	sdr_fan_init(&rel->fan_in);
+	sdr_rel_lists_init(rel);
 	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), 1u << 20);
 	sdr_seal_bind(rel, sdr_ctl_input, sdr_versions_input);
 	stranger_init(&r->s, 1);

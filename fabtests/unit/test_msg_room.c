@@ -159,10 +159,7 @@ static int setup(void **state)
 	rel->mtu = rel->info.mtu;
 	rel->ctl_max = SDR_CTL_MIN;
 	assert_int_equal(sdr_bulk_open(rel), 0);
-	sdr_list_init(&rel->conn_list);
-	sdr_list_init(&rel->dead);
-	sdr_list_init(&rel->gone);
-	sdr_list_init(&rel->ready);
+	sdr_rel_lists_init(rel);
 	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), SDR_CONN_RECS_MAX);
 	sdr_msg_open(rel);
 	loop_addr(1, &addr);

@@ -115,13 +115,8 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 		free(all);
 		return ret;
 	}
-	sdr_list_init(&rel->conn_list);
-	sdr_list_init(&rel->dead);
-	sdr_list_init(&rel->gone);
-	sdr_list_init(&rel->ready);
+	sdr_rel_lists_init(rel);
 	sdr_turns_open(rel);
-	sdr_fan_init(&rel->fan_out);
-	sdr_fan_init(&rel->fan_in);
 	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), REL_RECS_MAX);
 	sdr_msg_open(rel);
 	sdr_above_set(rel, attr->match);

@@ -11,6 +11,16 @@ uint64_t sdr_rel_rand(struct sdr_rel *rel)
 	return sdr_hash64(&in, sizeof(in), rel->secret[1]);
 }
 
+void sdr_rel_lists_init(struct sdr_rel *rel)
+{
+	sdr_list_init(&rel->conn_list);
+	sdr_list_init(&rel->dead);
+	sdr_list_init(&rel->gone);
+	sdr_list_init(&rel->ready);
+	sdr_fan_init(&rel->fan_out);
+	sdr_fan_init(&rel->fan_in);
+}
+
 void sdr_rel_now(struct sdr_rel *rel)
 {
 	uint64_t t = sdr_context_now(rel->ctx);

@@ -140,6 +140,8 @@ struct sdr_rel {
 	struct sdr_rel_stats closed; /* of connections that are gone */
 };
 
+/* Of connections and peers: empty. */
+void sdr_rel_lists_init(struct sdr_rel *rel);
 void sdr_rel_now(struct sdr_rel *rel); /* in callbacks: the time of the poll they come from */
 /*
  * Since when this host had the control datagram that is being handled, ns, and not only since when
