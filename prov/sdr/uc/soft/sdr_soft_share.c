@@ -23,7 +23,8 @@
  * What the kernel refuses a worker (full, too long, denied) is not counted by it: the train is the
  * owner's again, and so are all that nobody has begun.  It sends them the ordinary way, which knows
  * each cause (sdr_soft_flush.c).  If even then something stays behind, post hands it back with all
- * that is behind it; of that at most a train a worker had left, and comes twice.
+ * that is behind it.  What of that had left comes twice: a train or two a worker as a rule, all of
+ * it where the worker that is refused stood meanwhile.
  *
  * Which workers.  A port of ours may be as unknown to what lies between the hosts as a port of the
  * peer's: a worker sends to a peer when all of its ports that answer the owner have answered a
