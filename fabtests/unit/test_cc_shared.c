@@ -202,6 +202,35 @@ static void shared__trains_leave_at_once(void **state)
 }
 
 /* A fifth of the window while the handshake is to tell more; then what it tells. */
+static void note_joined(struct sdr_cc *cc)
+{
+	cc->pacing_Bps = 3000000 / cc->known.together;
+}
+
+/* Others begin, too: told while it starts, when they are more. */
+static void shared__others_begin_as_well(void **state)
+{
+	struct sdr_cc_ops ops = note;
+	struct sdr_rel_cfg cfg = { .cc = &ops };
+	struct sdr_cc cc;
+
+	(void)state;
+	ops.joined = note_joined;
+	sdr_cc_init(&cc, &cfg, PKT, 0, 25 * MS, NULL, 1 * S);
+	sdr_cc_joined(&cc, 3, 1 * S);
+	assert_true(!cc.known.together && cc.pacing_Bps == 1000000);
+	cc.starting = true;
+	sdr_cc_joined(&cc, 3, 1 * S);
+	assert_true(cc.known.together == 3 && cc.pacer.rate_Bps == 1000000);
+	sdr_cc_joined(&cc, 2, 1 * S);
+	assert_int_equal(cc.known.together, 3);
+	sdr_cc_joined(&cc, 6, 1 * S + MS);
+	assert_true(cc.known.together == 6 && cc.pacer.rate_Bps == 500000);
+	ops.joined = NULL;
+	sdr_cc_joined(&cc, 7, 1 * S + MS);
+	assert_true(cc.known.together == 7 && cc.pacer.rate_Bps == 500000);
+}
+
 static void note_pair(struct sdr_cc *cc)
 {
 	cc->cwnd = cc->pair.waits ? 5 * PKT : 25 * PKT;
@@ -266,6 +295,7 @@ int main(void)
 		cmocka_unit_test(shared__a_pause_is_told_once_and_by_its_length),
 		cmocka_unit_test(shared__capacity_by_dispersion),
 		cmocka_unit_test(shared__trains_leave_at_once),
+		cmocka_unit_test(shared__others_begin_as_well),
 		cmocka_unit_test(shared__a_handshake_tells_of_slow_paths),
 	};
 

@@ -195,12 +195,15 @@ static void mem__those_that_find_out_together_are_counted(void **state)
 {
 	struct sdr_path_mem *m = mem();
 	struct sdr_path_ends e = ends(1, 1), other = ends(2, 1), host = ends(1, 2);
+	uint32_t opened = sdr_path_mem_opened(m);
 
 	(void)state;
 	assert_int_equal(sdr_path_mem_together(m, &e, NOW, NOW), 1);
+	assert_int_equal(sdr_path_mem_opened(m), opened);
 	for (uint32_t i = 0; i < 4; i++)
 		begin(m, 1, 1, NOW + i * MS);
 	begin(m, 2, 1, NOW);
+	assert_int_equal(sdr_path_mem_opened(m), opened + 5);
 	assert_int_equal(sdr_path_mem_together(m, &e, NOW + 30 * MS, NOW), 4);
 	assert_int_equal(sdr_path_mem_together(m, &other, NOW + 30 * MS, NOW), 1);
 	/* the other hosts of a network may be behind the same line */

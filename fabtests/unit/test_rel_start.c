@@ -451,6 +451,60 @@ static void start__those_that_open_at_once_share(void **state)
 	sdr_path_mem_free(m);
 }
 
+/* Small messages leave for others, which have to be opened for it. */
+static void open_others(struct bed *b, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i <= to; i++) {
+		bed_recv(b, i, bed_buf(b, 8, 0), 8);
+		bed_send(b, 0, i, bed_buf(b, 8, 1), 8, 0);
+	}
+}
+
+/*
+ * One that was open already, and has moved next to nothing, is one of those that begin together,
+ * whether they begin to open before its first flight or while that leaves.  One that knows its path
+ * is not.
+ */
+static void start__who_was_open_shares_with_those_that_open(void **state)
+{
+	static const struct {
+		uint32_t moved;		/* bytes, by then */
+		uint32_t before, later; /* of the others */
+		uint32_t together;
+		uint64_t least, most; /* bytes, in the first round trip */
+	} rows[] = {
+		{ 0, 0, 0, 1, 220 * KIB, 260 * KIB },
+		{ 0, 3, 0, 4, 90 * KIB, 110 * KIB },
+		{ 0, 1, 2, 4, 100 * KIB, 160 * KIB },
+		{ 0, 0, 3, 4, 100 * KIB, 190 * KIB },
+		{ 256 * KIB, 3, 0, 1, 2000 * KIB, 4096 * KIB },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sdr_path_mem *m = sdr_path_mem_new(1);
+		struct bed *b = far_new(5, GBIT, &sdr_cc_auto);
+
+		b->paths[0] = m;
+		bed_boot(b);
+		bed_warm(b, 0, 1);
+		bed_run(b, BED_SEC);
+		if (rows[i].moved)
+			move(b, rows[i].moved);
+		open_others(b, 2, 1 + rows[i].before);
+		bed_recv(b, 1, bed_buf(b, 4096 * KIB, 0), 4096 * KIB);
+		bed_send(b, 0, 1, bed_buf(b, 4096 * KIB, 1), 4096 * KIB, 0);
+		bed_run(b, 2 * MS);
+		open_others(b, 2 + rows[i].before, 1 + rows[i].before + rows[i].later);
+		bed_run(b, RTT - 4 * MS);
+		assert_int_equal(cc_of(b)->known.together, rows[i].together);
+		assert_in_range(bed_conn(b, 0, 1)->main.inflight, rows[i].least, rows[i].most);
+		bed_wait_all(b, 10 * BED_SEC);
+		bed_close(b);
+		sdr_path_mem_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +521,7 @@ int main(void)
 		cmocka_unit_test(start__the_size_of_packets_is_remembered),
 		cmocka_unit_test(start__another_round_trip_is_another_path),
 		cmocka_unit_test(start__those_that_open_at_once_share),
+		cmocka_unit_test(start__who_was_open_shares_with_those_that_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

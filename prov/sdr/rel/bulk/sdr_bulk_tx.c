@@ -16,6 +16,7 @@
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 #include "rel/conn/sdr_conn_fan.h"
+#include "rel/conn/sdr_conn_known.h"
 #include "rel/conn/sdr_pkt.h"
 #include "rel/conn/sdr_rec.h"
 #include "rel/conn/sdr_turn.h"
@@ -252,6 +253,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_path *p, struct sdr_
 	s->inflight += took;
 	s->flying[p->index] += took;
 	sdr_conn_fan_sends(c);
+	sdr_conn_known_sends(c);
 	sdr_conn_fly(c, p, bytes);
 	sdr_bulk_path_sent(c, p, bytes);
 	c->st.pkts_tx += took;

@@ -149,9 +149,10 @@ struct sdr_conn {
 		uint64_t told_ns;  /* the peer repeated itself, or asked again, last; 0: never */
 	} rx;
 
-	struct {	       /* the memory of paths (sdr_conn_known.c) */
-		uint64_t next; /* ns: something is told again; NEVER: there is none */
-		uint32_t mtu;  /* bytes of an IP packet that passed before; 0: unknown */
+	struct {		 /* the memory of paths (sdr_conn_known.c) */
+		uint64_t next;	 /* ns: something is told again; NEVER: there is none */
+		uint32_t mtu;	 /* bytes of an IP packet that passed before; 0: unknown */
+		uint32_t opened; /* sdr_path_mem_opened(), when it was asked who begins as well */
 	} known;
 
 	struct { /* who shares the path (sdr_conn_fan.c) */

@@ -12,6 +12,10 @@
  * sample yet, its controller compares with the first one.  Losses begin as the memory has them
  * where the peer's own estimate is empty.  A size that passed is only tried, by a HELLO of its own.
  *
+ * Who had opened before, and has moved nothing to speak of, begins with those that open now: an MPI
+ * library opens some connections for a barrier, and the others for the exchange behind it.  So they
+ * are counted again as its first data leave.
+ *
  * Given two round trips after that, then once a second while acknowledgements come, and when the
  * connection ends or moves to another path.  No timers, no work per packet but a comparison.
  * Without a memory (rel->paths is NULL) nothing happens.
@@ -29,6 +33,7 @@
 #include "sdr_multipath.h"
 
 #define KNOWN_EVERY_NS 1000000000ull
+#define KNOWN_FEW      8u	  /* packets: who has moved no more begins with what follows */
 #define KNOWN_RTT_NS   5000000ull /* round trips that differ by less are of the same path */
 
 _Static_assert(1 + 2 * SDR_UC_ADDR_WHERE <= SDR_PATH_KEY_MAX, "both ends must fit into a key");
@@ -143,6 +148,23 @@ void sdr_conn_known_begin(struct sdr_conn *c)
 			    : f.rtt_ns	   ? f.rtt_ns
 					   : p->cc.rtt_guess,
 			    &known, c->rel->now);
+}
+
+void sdr_conn_known_sends(struct sdr_conn *c)
+{
+	struct sdr_cc *cc = &c->main.cc;
+	struct sdr_path_ends e;
+	uint32_t opened;
+
+	if (!cc->starting || !c->rel->paths || cc->delivered > KNOWN_FEW * c->shape->mtu)
+		return;
+	opened = sdr_path_mem_opened(c->rel->paths);
+	if (opened == c->known.opened)
+		return;
+	c->known.opened = opened;
+	known_ends(c, &c->main, &e);
+	sdr_cc_joined(cc, sdr_path_mem_together(c->rel->paths, &e, c->rel->now, c->hs.born),
+		      c->rel->now);
 }
 
 void sdr_conn_known_path_open(struct sdr_conn *c, struct sdr_path *p)

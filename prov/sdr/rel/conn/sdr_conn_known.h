@@ -10,6 +10,8 @@
 void sdr_conn_known_open(struct sdr_conn *c);
 /* The peer is validated and nothing was sent yet: congestion control begins with what is known. */
 void sdr_conn_known_begin(struct sdr_conn *c);
+/* Data leave: others may have begun to open since. */
+void sdr_conn_known_sends(struct sdr_conn *c);
 /* A further path is there: it counts as opening; and carries data as well: likewise. */
 void sdr_conn_known_path_open(struct sdr_conn *c, struct sdr_path *p);
 void sdr_conn_known_path_begin(struct sdr_conn *c, struct sdr_path *p);

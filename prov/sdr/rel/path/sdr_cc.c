@@ -160,6 +160,18 @@ void sdr_cc_pair_told(struct sdr_cc *cc, uint64_t most_Bps, uint64_t now)
 		cc->train_left = most > left ? most - left : 0;
 }
 
+void sdr_cc_joined(struct sdr_cc *cc, uint32_t together, uint64_t now)
+{
+	if (!cc->starting || together <= cc->known.together)
+		return;
+	cc->known.together = together;
+	if (!cc->ops->joined)
+		return;
+	cc->ops->joined(cc);
+	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);
+	sdr_cc_check(cc);
+}
+
 /* Nothing is in flight, and something will be. */
 static void sdr_cc_resume(struct sdr_cc *cc, uint64_t now)
 {

@@ -159,6 +159,8 @@ bool sdr_cc_pair_asks(const struct sdr_rel_cfg *cfg);
 void sdr_cc_pair_waits(struct sdr_cc *cc, uint64_t now);
 /* ... and does: so many bytes a second at most; 0: it is not slow, or that is not known. */
 void sdr_cc_pair_told(struct sdr_cc *cc, uint64_t most_Bps, uint64_t now);
+/* While it starts: so many begin together, this one included, as far as is known by now. */
+void sdr_cc_joined(struct sdr_cc *cc, uint32_t together, uint64_t now);
 /* Packets are of this size from now on: the least window holds some of them. */
 void sdr_cc_mtu_set(struct sdr_cc *cc, uint32_t mtu);
 /* There was nothing to send although window and pacing allowed it. */

@@ -386,6 +386,15 @@ static void auto_pair(struct sdr_cc *cc)
 	auto_output(cc);
 }
 
+static void auto_joined(struct sdr_cc *cc)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+
+	SDR_ASSERT(a->phase == SDR_AUTO_START);
+	a->win = fmin(a->win, sdr_auto_first(cc));
+	auto_output(cc);
+}
+
 const struct sdr_cc_ops sdr_cc_auto = {
 	.name = "auto",
 	.marks = true,
@@ -397,4 +406,5 @@ const struct sdr_cc_ops sdr_cc_auto = {
 	.resumed = auto_resumed,
 	.begins = auto_begins,
 	.pair = auto_pair,
+	.joined = auto_joined,
 };

@@ -89,6 +89,8 @@ struct sdr_cc_ops {
 	void (*pair)(struct sdr_cc *cc);
 	/* Nothing is in flight, and now something leaves, however long that was; behind resumed. */
 	void (*begins)(struct sdr_cc *cc, uint64_t now);
+	/* While it starts, cc->known.together has grown.  NULL: it does not matter. */
+	void (*joined)(struct sdr_cc *cc);
 };
 
 /* Every controller that can be chosen by name; the first is the default.  Ends with NULL. */

@@ -41,7 +41,8 @@
 
 struct sdr_path_mem {
 	struct sdr_path_keys keys;
-	uint64_t news; /* calls of tell */
+	uint64_t news;	 /* calls of tell */
+	uint32_t opened; /* of open */
 	struct sdr_path_new fresh[SDR_PATH_NEW];
 	void (*lock)(void *arg);
 	void (*unlock)(void *arg);
@@ -124,7 +125,13 @@ void sdr_path_mem_open(struct sdr_path_mem *m, const struct sdr_path_ends *e, ui
 	path_lock(m);
 	path_open(m, &e->host, now);
 	path_open(m, &e->net, now);
+	__atomic_fetch_add(&m->opened, 1, __ATOMIC_RELAXED);
 	path_unlock(m);
+}
+
+uint32_t sdr_path_mem_opened(const struct sdr_path_mem *m)
+{
+	return __atomic_load_n(&m->opened, __ATOMIC_RELAXED);
 }
 
 static uint32_t path_together(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,

@@ -67,6 +67,9 @@ bool sdr_path_mem_ask(struct sdr_path_mem *m, const struct sdr_path_ends *e, uin
 uint32_t sdr_path_mem_together(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
 			       uint64_t opened);
 
+/* Grows when one begins to open; without the lock, any thread. */
+uint32_t sdr_path_mem_opened(const struct sdr_path_mem *m);
+
 /* Keys that something is known of, the one that was touched last first; no calls from fn. */
 void sdr_path_mem_walk(struct sdr_path_mem *m, uint64_t now, void *user,
 		       void (*fn)(void *user, const struct sdr_path_key *key,
