@@ -226,6 +226,8 @@ const struct bar_case bar_cases[] = {
 	{ "mpi-late", .flows = 16, .ranks = 4, .size = MIB, .messages = 16, .pause_s = 0.05,
 	  .queue_bdp = 0.25, .stall_s = 3e-3, .stall_every_s = 10e-3,
 	  .must = { MOST(DROP, 0.015), LEAST(UTIL, 0.5) } },
+	{ "mpi-barrier", .flows = 16, .ranks = 4, .greets = true, .size = MIB, .messages = 2,
+	  .pause_s = 0.05, .queue_bdp = 0.25, .quick = true, .must = { MOST(DROP, 0.02) } },
 	{ "mpi-4", .flows = 4, .ranks = 2, .size = MIB, .messages = 30, .pause_s = 0.05,
 	  .queue_bdp = 0.25, .must = { MOST(DROP, 0.02), LEAST(UTIL, 0.3) } },
 

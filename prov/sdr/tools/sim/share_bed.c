@@ -172,12 +172,22 @@ static bool share_rank_is(const struct share_bed *b, uint32_t node)
 	return node / 2 < (node & 1 ? b->cfg->flows / b->cfg->ranks : b->cfg->ranks);
 }
 
+/* Of an all-to-all one of each sender's, as a barrier has it. */
+static bool share_greets(const struct share_bed *b, uint32_t flow)
+{
+	uint32_t each = b->cfg->ranks ? b->cfg->flows / b->cfg->ranks : 1;
+
+	return b->cfg->greets && flow % each == flow / each % each;
+}
+
 /* A node of sdr flows; a sender has a memory where there is something to be learnt. */
 static int share_sender_open(struct share_bed *b, uint32_t node)
 {
 	struct share_flow *f = &b->flow[node / 2];
 
-	f->step = b->cfg->teach_bytes ? SHARE_TEACH : b->cfg->greets ? SHARE_GREET : SHARE_RUN;
+	f->step = b->cfg->teach_bytes	      ? SHARE_TEACH
+		  : share_greets(b, node / 2) ? SHARE_GREET
+					      : SHARE_RUN;
 	if (b->cfg->ranks && !share_rank_is(b, node))
 		return 0;
 	if (!(node & 1) && (b->cfg->ranks || f->step == SHARE_TEACH)) {
@@ -245,6 +255,12 @@ static void share_flows_set(struct share_bed *b)
 	}
 }
 
+/* ns in which the handshake and the greetings of all senders are over. */
+static uint64_t share_barrier(const struct share_cfg *cfg)
+{
+	return (uint64_t)(3 * cfg->rtt_s[0] * SHARE_NS);
+}
+
 bool share_bed_open(struct share_bed *b, const struct share_cfg *cfg, uint64_t seed)
 {
 	struct sim_eps_attr ea = {
@@ -276,6 +292,8 @@ bool share_bed_open(struct share_bed *b, const struct share_cfg *cfg, uint64_t s
 		err = share_sender_open(b, i);
 	for (uint32_t i = 0; i < b->flows && !err; i++) {
 		b->flow[i].start_ns += b->begin_ns;
+		if (cfg->ranks && cfg->greets)
+			b->flow[i].next_ns = b->flow[i].start_ns + share_barrier(cfg);
 		err = share_flow_open(b, &b->flow[i]);
 	}
 	if (err)

@@ -84,7 +84,7 @@ static const struct tool_option table[] = {
 	{ "teach", "BYTES", OPT_TEACH, 1,
 	  "a message before, from which only the path is known (none)" },
 	{ "greet", NULL, OPT_GREET, 1,
-	  "a message of a few bytes before, so that the connection is open" },
+	  "a message of a few bytes before, so that the connection is open; of ranks one of each" },
 	{ "probe", NULL, OPT_PROBE, 1, "handshakes ask what the path carries, as over sockets" },
 	{ "ranks", "N", OPT_RANKS, 1,
 	  "senders of which each sends to all receivers, together (each flow its own)" },
