@@ -31,6 +31,8 @@ libsdr_base_a_SOURCES = \
 	prov/sdr/base/sdr_seq.h \
 	prov/sdr/base/sdr_slab.c \
 	prov/sdr/base/sdr_slab.h \
+	prov/sdr/base/sdr_stream.c \
+	prov/sdr/base/sdr_stream.h \
 	prov/sdr/base/sdr_timerq.c \
 	prov/sdr/base/sdr_timerq.h \
 	prov/sdr/base/sdr_units.c \
