@@ -177,6 +177,43 @@ static void data__large_packets(void **state)
 	pair_close(&p);
 }
 
+static void post_at(struct pair *p, const uint8_t *src, uint32_t first, uint32_t len)
+{
+	struct sdr_uc_tx t = pair_write(p, 1, 0, src, 0, len);
+
+	t.w.first = first;
+	pair_post(p, t);
+}
+
+/* A slot whose packets are copied past the caches: some of them, and the last, which is short. */
+static void data__large_slots(void **state)
+{
+	static const uint8_t zero[GUARD];
+	size_t mtu = 8192, pkts = 4200, len = pkts * mtu - 100, at[] = { 0, 2100, 4198 };
+	uint8_t *src = malloc(2 * mtu), *dst = calloc(1, len + 2 * GUARD), *to = dst + GUARD + 3;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p,
+		  &(struct pair_opt){ .mtu = 8192, .msg = 4200 * 8192, .off = SDR_SOFT_NO_BARE });
+	fill(src, 2 * mtu, 3);
+	assert_int_equal(p.b->ops->slot_bind(p.qb, 1, 0, to, len, NULL), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		post_at(&p, src, (uint32_t)at[i], i < 2 ? 2 * 8192 : 2 * 8192 - 100);
+	assert_int_equal(pair_wait(p.b, p.ev, 6), 6);
+	p.b->ops->slot_unbind(p.qb, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		size_t n = i < 2 ? 2 * mtu : 2 * mtu - 100;
+
+		assert_memory_equal(to + at[i] * mtu - GUARD, zero, GUARD);
+		assert_memory_equal(to + at[i] * mtu, src, n);
+		assert_memory_equal(to + at[i] * mtu + n, zero, GUARD - 3);
+	}
+	pair_close(&p);
+	free(src);
+	free(dst);
+}
+
 static void data__train_in_few_calls(void **state)
 {
 	struct pair p;
@@ -646,6 +683,7 @@ int main(void)
 		cmocka_unit_test(data__to_this_host_without_check_sum),
 		cmocka_unit_test(host__has_its_own_addresses),
 		cmocka_unit_test(data__large_packets),
+		cmocka_unit_test(data__large_slots),
 		cmocka_unit_test(data__train_in_few_calls),
 		cmocka_unit_test(data__unbound_slot),
 		cmocka_unit_test(data__wrong_generation),

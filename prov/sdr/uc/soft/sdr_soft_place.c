@@ -20,22 +20,27 @@
  *
  * A packet from which a worker learns that its slot will be used again, later than it was bound
  * last, is early; what is older is late.  Pieces, and what devices send, are for the owner alone.
+ *
+ * Of a large slot what came first is not in the caches any more when the last has come, if it comes
+ * over a network: then packets are copied past them (base/sdr_stream.c).  From a peer of this host
+ * it comes so fast that it may be.
  */
 #include <string.h>
 
 #include "base/sdr_assert.h"
+#include "base/sdr_stream.h"
 #include "sdr_soft_impl.h"
 #include "sdr_soft_piece.h"
 #include "sdr_soft_place.h"
 #include "sdr_soft_via.h"
 
-#define SDR_SOFT_FETCH_MIN 2048u /* payload bytes from which its place is fetched ahead */
-#define SDR_SOFT_LINE	   64u	 /* bytes of a cache line */
+#define SDR_SOFT_FETCH_MIN  2048u	/* payload bytes from which its place is fetched ahead */
+#define SDR_SOFT_LINE	    64u		/* bytes of a cache line */
+#define SDR_SOFT_STREAM_MIN (16u << 20) /* bytes of a slot that goes past the caches */
 
 /*
- * While the check sum of a packet is made, the memory that it will be copied to is fetched: of a
- * message that is larger than the caches the copy would wait for each line.  A hint: whether the
- * packet may be placed at all is decided later.
+ * While the check sum of a packet is made, the memory that it will be copied to is fetched, or the
+ * copy would wait for each line.  A hint: whether the packet may be placed at all is decided later.
  */
 static void sdr_soft_fetch(const uint8_t *p, uint32_t len)
 {
@@ -51,15 +56,19 @@ static void sdr_soft_fetch(const uint8_t *p, uint32_t len)
  * order is needed between them, and none is there for the sanitizer to find.
  */
 __attribute__((no_sanitize("thread"), noinline)) static void
-sdr_soft_copy(uint8_t *to, const uint8_t *from, uint32_t len)
+sdr_soft_copy(uint8_t *to, const uint8_t *from, uint32_t len, bool stream)
 {
+	(void)stream;
 	while (len--)
 		*to++ = *from++;
 }
 #else
-static inline void sdr_soft_copy(uint8_t *to, const uint8_t *from, uint32_t len)
+static inline void sdr_soft_copy(uint8_t *to, const uint8_t *from, uint32_t len, bool stream)
 {
-	memcpy(to, from, len);
+	if (stream)
+		sdr_stream_copy(to, from, len);
+	else
+		memcpy(to, from, len);
 }
 #endif
 
@@ -163,7 +172,7 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 	bare = !d.piece && !sdr_get_le32(pkt + len - SDR_ICRC_LEN) &&
 	       __atomic_load_n(&q->neighbour, __ATOMIC_RELAXED);
 	if (!bare && d.len >= SDR_SOFT_FETCH_MIN && !d.piece && e && sdr_soft_slot_bound(e) &&
-	    at <= e->len && d.len <= e->len - at)
+	    e->len < SDR_SOFT_STREAM_MIN && at <= e->len && d.len <= e->len - at)
 		sdr_soft_fetch(e->buf + at, d.len);
 	/*
 	 * A device's packets come in on port 4791 with an ICRC of their own, a soft engine's with
@@ -186,7 +195,8 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 	if (whole) {
 		if (at > e->len || whole > e->len - at)
 			goto bad;
-		sdr_soft_copy(e->buf + at + p.off, payload, d.len);
+		sdr_soft_copy(e->buf + at + p.off, payload, d.len,
+			      !bare && e->len >= SDR_SOFT_STREAM_MIN);
 	}
 	ev->ecn = rx->ecn;
 	ev->via = hold || !q->via ? 0 : sdr_soft_came_by(q, rx);
