@@ -83,6 +83,18 @@ static inline void sdr_soft_msg_add(struct sdr_soft_msg *m, uint32_t wire)
 }
 
 /*
+ * The payload of the next packet is fetched while the check sum of the one in front of it is made,
+ * at: where that begins in the WRITE, len: its payload; both go through all of their memory once.
+ */
+static inline void sdr_soft_fetch_next(const struct sdr_uc_tx *t, uint64_t at, uint32_t len)
+{
+	uint64_t next = at + len, end = next + len < t->len ? next + len : t->len;
+
+	for (; next < end; next += SDR_SOFT_LINE)
+		__builtin_prefetch(t->buf + next);
+}
+
+/*
  * Frames one packet: header (written by the caller at the arena's end), payload, pad, ICRC; bare:
  * zeros in its place.
  */

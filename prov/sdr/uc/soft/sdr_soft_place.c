@@ -35,7 +35,6 @@
 #include "sdr_soft_via.h"
 
 #define SDR_SOFT_FETCH_MIN  2048u	/* payload bytes from which its place is fetched ahead */
-#define SDR_SOFT_LINE	    64u		/* bytes of a cache line */
 #define SDR_SOFT_STREAM_MIN (16u << 20) /* bytes of a slot that goes past the caches */
 
 /*

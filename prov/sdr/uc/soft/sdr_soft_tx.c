@@ -231,6 +231,8 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
 		if (q->nic)
 			seed = sdr_soft_nic_seed(q, o.sock, wire, m->nseg);
+		if (!o.bare && len > SDR_SOFT_PACK_MAX)
+			sdr_soft_fetch_next(t, at, len);
 		sdr_soft_frame(tx, m, seed, SDR_DATA_HDR, t->buf + at, len, corrupt,
 			       o.bare && !corrupt);
 		sdr_soft_msg_add(m, wire);

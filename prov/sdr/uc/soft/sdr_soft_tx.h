@@ -16,6 +16,7 @@
 #define SDR_SOFT_TX_ARENA 65536u
 /* payload bytes after which a call is made: check-summed bytes stay in cache */
 #define SDR_SOFT_TX_BATCH  131072u
+#define SDR_SOFT_LINE	   64u	  /* bytes of a cache line */
 #define SDR_SOFT_PACK_MAX  1024u  /* payload bytes up to which copying beats a further iovec */
 #define SDR_SOFT_GSO_BYTES 65000u /* bytes per train; IP ends at 65507 */
 #define SDR_SOFT_GSO_SEGS  64u	  /* packets per train, the kernel's UDP_MAX_SEGMENTS */
