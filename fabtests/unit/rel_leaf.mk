@@ -7,7 +7,7 @@
 
 REL_PATH_TEST_LIBS = libsdr_rel_path.a libsdr_model.a $(SDR_BASE_LIBS) $(CMOCKA_LIBS) -lm
 REL_PATH_TESTS = test_ceiling test_ecn test_rtt test_pmtu test_pacer test_cc test_cc_shared test_loss_est \
-	test_rack test_choice test_train test_path_mem test_lull test_qdelay test_shallow test_spread test_passed test_standing test_beat test_carries test_blame test_burst \
+	test_rack test_choice test_train test_path_mem test_lull test_qdelay test_shallow test_spread test_passed test_standing test_beat test_carries test_blame test_burst test_calm \
 	test_fan \
 	test_rival test_cc_auto
 UNIT_TESTS += $(REL_PATH_TESTS)
@@ -53,6 +53,8 @@ test_fan_SOURCES = fabtests/unit/test_fan.c
 test_fan_LDADD = $(REL_PATH_TEST_LIBS)
 test_burst_SOURCES = fabtests/unit/test_burst.c
 test_burst_LDADD = $(REL_PATH_TEST_LIBS)
+test_calm_SOURCES = fabtests/unit/test_calm.c
+test_calm_LDADD = $(REL_PATH_TEST_LIBS)
 test_rival_SOURCES = fabtests/unit/test_rival.c
 test_rival_LDADD = $(REL_PATH_TEST_LIBS)
 test_loss_est_SOURCES = fabtests/unit/test_loss_est.c fabtests/unit/test_draw.h

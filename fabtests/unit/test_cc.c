@@ -770,17 +770,24 @@ static void spans__wakes_for_a_gigabyte(void **state)
 		const struct sdr_cc_ops *ops;
 		uint64_t rate, rtt; /* bit/s; ns */
 		uint32_t wakes, quantum;
+		bool calm;
 	} rows[] = {
 		/* far: twice a hundredth of the round trip, until much leaves with a wake-up */
-		{ &sdr_cc_fixed, 100000000, 25 * MS, 160100, 6250 },
-		{ &sdr_cc_fixed, 1000000000, 25 * MS, 16100, 62500 },
-		{ &sdr_cc_fixed, 1000000000, 100 * MS, 16100, 62500 },
-		{ &sdr_cc_fixed, 2500000000u, 25 * MS, 7700, 131072 },
+		{ &sdr_cc_fixed, 100000000, 25 * MS, 160100, 6250, false },
+		{ &sdr_cc_fixed, 1000000000, 25 * MS, 16100, 62500, false },
+		{ &sdr_cc_fixed, 1000000000, 100 * MS, 16100, 62500, false },
+		{ &sdr_cc_fixed, 2500000000u, 25 * MS, 7700, 131072, false },
+		/* who is calm half as much again */
+		{ &sdr_cc_fixed, 100000000, 25 * MS, 106800, 9375, true },
+		{ &sdr_cc_fixed, 1000000000, 25 * MS, 10800, 93750, true },
+		{ &sdr_cc_fixed, 1000000000, 100 * MS, 10800, 93750, true },
+		{ &sdr_cc_fixed, 2500000000u, 25 * MS, 7700, 131072, true },
 		/* and no more than a short queue of a fast switch holds */
-		{ &sdr_cc_fixed, 10000000000ull, 25 * MS, 3900, 262144 },
+		{ &sdr_cc_fixed, 10000000000ull, 25 * MS, 3900, 262144, false },
 		/* near, and others: a hundredth */
-		{ &sdr_cc_fixed, 1000000000, 9 * MS, 89000, 11250 },
-		{ &sdr_cc_bbr, 1000000000, 25 * MS, 32100, 31250 },
+		{ &sdr_cc_fixed, 1000000000, 9 * MS, 89000, 11250, false },
+		{ &sdr_cc_fixed, 1000000000, 9 * MS, 89000, 11250, true },
+		{ &sdr_cc_bbr, 1000000000, 25 * MS, 32100, 31250, false },
 	};
 	struct sdr_cc_ack ack = { .now = 1 * S };
 	uint64_t now, bytes, wakes;
@@ -793,6 +800,7 @@ static void spans__wakes_for_a_gigabyte(void **state)
 
 		sdr_cc_init(&cc, &cfg, PKT, WAN_RXW, WAN_RTT, NULL, 1 * S);
 		ack.min_rtt = ack.rtt = rows[i].rtt;
+		cc.calm = rows[i].calm;
 		sdr_cc_acked(&cc, &ack);
 		cc.pacing_Bps = rows[i].rate / 8; /* whatever a controller made of that */
 		sdr_pacer_rate_set(&cc.pacer, cc.pacing_Bps, 1 * S);

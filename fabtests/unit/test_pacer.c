@@ -117,7 +117,7 @@ static void pacer__wakes_by_the_span(void **state)
 
 	(void)state;
 	for (j = 0; j < N(spans); j++) {
-		uint64_t ns = spans[j] < 20000 ? 20000 : spans[j] > 500000 ? 500000 : spans[j];
+		uint64_t ns = spans[j] < 20000 ? 20000 : spans[j] > 750000 ? 750000 : spans[j];
 		uint64_t q = 125000000 / 1000 * ns / 1000000;
 
 		if (q < PKT)
@@ -313,10 +313,11 @@ static void pacer__change_of_span_and_packet(void **state)
 	assert_true(sdr_pacer_next(&p, 0) <= 20001);
 	sdr_pacer_pkt_set(&p, 65536);
 	assert_true(p.quantum == 65536);
+	sdr_pacer_rate_set(&p, 200000000, 0);
 	sdr_pacer_span_set(&p, 2 * S);
-	assert_true(p.span == SDR_PACER_SPAN_MAX_NS && p.quantum == 200000);
-	assert_true(sdr_pacer_allow(&p, 400000) == 0);
-	assert_true(sdr_pacer_allow(&p, 500001) >= 200000);
+	assert_true(p.span == SDR_PACER_SPAN_MAX_NS && p.quantum == 150000);
+	assert_true(sdr_pacer_allow(&p, 700000) == 0);
+	assert_true(sdr_pacer_allow(&p, 750001) >= 150000);
 }
 
 int main(void)

@@ -20,6 +20,8 @@ libsdr_rel_path_a_SOURCES = \
 	prov/sdr/rel/path/sdr_fan.h \
 	prov/sdr/rel/path/sdr_burst.c \
 	prov/sdr/rel/path/sdr_burst.h \
+	prov/sdr/rel/path/sdr_calm.c \
+	prov/sdr/rel/path/sdr_calm.h \
 	prov/sdr/rel/path/sdr_carries.c \
 	prov/sdr/rel/path/sdr_carries.h \
 	prov/sdr/rel/path/sdr_cc.c \

@@ -276,14 +276,17 @@ static void sdr_cc_capacity(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 /* How long the pacer may gather what leaves together. */
 static uint64_t sdr_cc_span(const struct sdr_cc *cc, uint64_t rtt)
 {
-	uint64_t span = rtt / SDR_CC_SPAN_SHARE, good;
+	uint64_t span = rtt / SDR_CC_SPAN_SHARE, most = SDR_CC_SPAN_MAX_NS, good;
 
+	span = span < most ? span : most;
 	if (!cc->ops->coarse || rtt < SDR_CC_SPAN_FAR_NS || !cc->pacing_Bps)
 		return span;
 	good = (uint64_t)((double)SDR_CC_SPAN_GOOD * SDR_CC_NS_PER_S / (double)cc->pacing_Bps);
 	if (good <= span)
 		return span;
-	return good < 2 * span ? good : 2 * span;
+	most = 2 * span < most ? 2 * span : most;
+	most += cc->calm ? most / 2 : 0;
+	return good < most ? good : most;
 }
 
 void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)

@@ -133,6 +133,7 @@ struct sdr_cc {
 	uint32_t begin_win; /* bytes with which the last flight began, as one of many; 0: as any */
 	bool begins;	    /* what a flight begins with is under way: acks are to say who shares */
 	bool starting;	    /* what the path carries is not known yet: the controller's */
+	bool calm;	    /* for long nobody was met, and nothing lost: the controller's */
 	bool rerouted;	    /* round trips are other ones from the next sample on */
 	/* some of what was lost may yet be put on it: the controller has to see first */
 	bool doubts;

@@ -60,6 +60,7 @@
 #define SDR_AUTO_IDLE_NS    (10 * 1000000000ull) /* a pause that halves what is known */
 #define SDR_AUTO_SPACED	    0.5			 /* of windows of a few packets (sdr_auto_few()) */
 #define SDR_AUTO_ELSEWHERE  2u			 /* times a queue, and the target: it is another */
+#define SDR_AUTO_CALM_QUEUE 1.5			 /* of the target */
 #define SDR_AUTO_LITTLE	    0.05		 /* see struct sdr_rival_at */
 #define SDR_AUTO_PASSES_ERR 0.05		 /* of what a path passes, that is known */
 
@@ -160,6 +161,7 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 	a->bound = HUGE_VAL;
 	a->pace = 1;
 	a->shortest = HUGE_VAL;
+	sdr_calm_init(&a->calm);
 	sdr_qdelay_init(&a->queue, now);
 	sdr_blame_init(&a->blame);
 	sdr_shallow_init(&a->shallow, now);
@@ -246,6 +248,31 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 	sdr_auto_marks(a, now);
 }
 
+/*
+ * Who has all of the path keeps a queue that is short, to which what leaves together is added.
+ * Near paths have short quanta, whoever is there.
+ */
+static void auto_calm(struct sdr_cc *cc, bool app_limited)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double own = (double)cc->pacer.quantum / (double)cc->pacing_Bps * SDR_CC_NS_PER_S;
+	double all = a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S;
+	uint64_t keeps = sdr_auto_target(a->queue.base, cc->mtu, fmax(all, a->win));
+	double most = SDR_AUTO_CALM_QUEUE * (double)keeps + own;
+	const struct sdr_calm_round r = {
+		.met = a->queue.base < SDR_CC_SPAN_FAR_NS || a->phase == SDR_AUTO_START ||
+		       a->rival.state != SDR_RIVAL_NONE || (double)a->queue.queue > most,
+		.lost = a->lost > 0 || a->ce > 0,
+		.limited = app_limited,
+	};
+
+	if (sdr_calm_round(&a->calm, &r) && a->lost > 0) {
+		cc->own_lost += (uint64_t)a->lost;
+		sdr_blame_reset(&a->blame);
+	}
+	cc->calm = sdr_calm_is(&a->calm);
+}
+
 static void auto_check(const struct sdr_cc *cc)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
@@ -330,6 +357,7 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		changed = true;
 		a->round_at = ack->now;
 		a->rounds++;
+		auto_calm(cc, rate->app_limited);
 		if (a->phase != SDR_AUTO_START)
 			auto_round(cc, ack->now, rate);
 		else if (rate->app_limited)

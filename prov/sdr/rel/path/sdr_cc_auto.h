@@ -11,6 +11,7 @@
 #include "base/sdr_rand.h"
 #include "rel/path/sdr_blame.h"
 #include "rel/path/sdr_burst.h"
+#include "rel/path/sdr_calm.h"
 #include "rel/path/sdr_cc.h"
 #include "rel/path/sdr_qdelay.h"
 #include "rel/path/sdr_rival.h"
@@ -65,6 +66,7 @@ struct sdr_auto {
 	struct sdr_blame blame;
 	struct sdr_rival rival;
 	struct sdr_burst burst;
+	struct sdr_calm calm;
 };
 
 static inline struct sdr_auto *sdr_auto_state(struct sdr_cc *cc)

@@ -32,6 +32,7 @@
  */
 #define SDR_CC_SPAN_SHARE  100u		 /* of a round trip */
 #define SDR_CC_SPAN_FAR_NS 10000000u	 /* from there on twice as long ... */
+#define SDR_CC_SPAN_MAX_NS 500000u	 /* ... up to that, half as long again while calm ... */
 #define SDR_CC_SPAN_GOOD   (128u * 1024) /* ... until so many bytes leave with a wake-up */
 
 /* The rate between the transmission of the newest packet acknowledged and its acknowledgement. */

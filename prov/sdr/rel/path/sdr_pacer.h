@@ -18,7 +18,7 @@
  * far, as a switch in front of a fast path may hold little.
  */
 #define SDR_PACER_SPAN_MIN_NS 20000ull
-#define SDR_PACER_SPAN_MAX_NS 500000ull
+#define SDR_PACER_SPAN_MAX_NS 750000ull
 #define SDR_PACER_QUANTUM_MAX (256u * 1024)
 /*
  * What a late caller gets back with one quantum: as much again, or what the rate gives in the time
