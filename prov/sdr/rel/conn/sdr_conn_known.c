@@ -14,7 +14,8 @@
  *
  * Who had opened before, and has moved nothing to speak of, begins with those that open now: an MPI
  * library opens some connections for a barrier, and the others for the exchange behind it.  So they
- * are counted again as its first data leave.
+ * are counted again as its first data leave.  Its own further paths are no others: who has some
+ * does not ask.
  *
  * Given two round trips after that, then once a second while acknowledgements come, and when the
  * connection ends or moves to another path.  No timers, no work per packet but a comparison.
@@ -156,7 +157,8 @@ void sdr_conn_known_sends(struct sdr_conn *c)
 	struct sdr_path_ends e;
 	uint32_t opened;
 
-	if (!cc->starting || !c->rel->paths || cc->delivered > KNOWN_FEW * c->shape->mtu)
+	if (!cc->starting || !c->rel->paths || cc->delivered > KNOWN_FEW * c->shape->mtu ||
+	    c->npaths > 1)
 		return;
 	opened = sdr_path_mem_opened(c->rel->paths);
 	if (opened == c->known.opened)
