@@ -83,8 +83,8 @@ static inline void sdr_soft_msg_add(struct sdr_soft_msg *m, uint32_t wire)
 }
 
 /*
- * The payload of the next packet is fetched while the check sum of the one in front of it is made,
- * at: where that begins in the WRITE, len: its payload; both go through all of their memory once.
+ * Before the check sum of a packet is made the payload of the next one is fetched: processors fetch
+ * ahead within a page only.  at: where the packet begins in the WRITE; len: its payload, bytes.
  */
 static inline void sdr_soft_fetch_next(const struct sdr_uc_tx *t, uint64_t at, uint32_t len)
 {
