@@ -69,7 +69,10 @@ struct sdr_cc_ops {
 	 * it shows none.
 	 */
 	bool trains;
-	/* What leaves together over a far path may be twice as much, if it is little (sdr_cc.c). */
+	/*
+	 * What leaves together over a far path may be twice as much, if it is little, and half as
+	 * much again while cc->calm (sdr_cc.c).
+	 */
 	bool coarse;
 	/* The first window and rate.  cfg is not kept. */
 	void (*init)(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now);
