@@ -132,7 +132,8 @@ static void sdr_soft_share_build(const struct sdr_soft *s, struct sdr_soft_tx *t
 			m->seg = wire;
 		sdr_soft_data_set(&d, &head, q, t, k, len, (h->psn + (k - h->pkt)) & SDR_PSN_MASK);
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
-		if (!q->bare && len > SDR_SOFT_PACK_MAX)
+		/* what is behind the last one is somebody else's */
+		if (!q->bare && len > SDR_SOFT_PACK_MAX && k + 1 < h->pkt + h->npkts)
 			sdr_soft_fetch_next(t, at, len);
 		sdr_soft_frame(tx, m, s->icrc_seed, SDR_DATA_HDR, t->buf + at, len, false, q->bare);
 		sdr_soft_msg_add(m, wire);
