@@ -424,6 +424,56 @@ static void blame__storms_that_cuts_end_are_ours(void **state)
 	assert_true(b.share <= 0 && b.storms == 0);
 }
 
+/* The cut answers what has been told of; of what left before it the next round tells. */
+static void blame__behind_a_storm_is_of_it(void **state)
+{
+	struct sdr_blame b;
+
+	(void)state;
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, ROUND, 25, 4), SDR_BLAME_STORM);
+	/* too little to be decided */
+	assert_int_equal(round_of(&b, 32, 1, 1), SDR_BLAME_NONE);
+	assert_true(b.ours <= 0);
+	assert_int_equal(round_of(&b, 80, 1, 2), SDR_BLAME_NONE);
+	assert_true(b.ours >= 3.0 * MTU - 1 && b.ours <= 3.0 * MTU + 1);
+	assert_true(b.rate <= 0 && b.share <= 0);
+	/* once */
+	assert_int_equal(round_of(&b, 80, 1, 2), SDR_BLAME_NONE);
+	assert_true(b.ours <= 0 && b.rate > 0);
+	/* what the weather takes is not */
+	sdr_blame_init(&b);
+	b.rate = b.share = 0.1;
+	assert_int_equal(round_of(&b, ROUND, 25, 6), SDR_BLAME_STORM);
+	assert_int_equal(round_of(&b, 160, 10, 2), SDR_BLAME_NONE);
+	assert_true(b.ours >= 4.0 * MTU - 1 && b.ours <= 4.0 * MTU + 1);
+	/* a message that is over by then says nothing of it */
+	assert_int_equal(round_of(&b, ROUND, 25, 6), SDR_BLAME_STORM);
+	sdr_blame_rests(&b, MTU);
+	assert_int_equal(round_of(&b, 80, 1, 2), SDR_BLAME_NONE);
+	assert_true(b.ours <= 0);
+}
+
+/* Few losses after a storm are like it, until the weather has some beside no queue. */
+static void blame__a_storm_begins_a_habit(void **state)
+{
+	struct sdr_blame b;
+	double ours;
+
+	(void)state;
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, ROUND, 25, 4), SDR_BLAME_STORM);
+	assert_int_equal(round_of(&b, ROUND, 0, 0), SDR_BLAME_NONE);
+	b.high = 2.0 * (double)TARGET;
+	b.samples = 1e5;
+	ours = drop_at(&b, TARGET * 3 / 2);
+	assert_true(ours > 0.98 && ours < 1.01);
+	drop_at(&b, TARGET);
+	drop_at(&b, TARGET);
+	drop_at(&b, TARGET);
+	assert_true(drop_at(&b, TARGET * 3 / 2) <= 0);
+}
+
 /* Chance makes storms of few packets where much is lost: none once that is known. */
 static void blame__foul_weather_makes_no_storms(void **state)
 {
@@ -663,6 +713,8 @@ int main(void)
 		cmocka_unit_test(blame__storms_that_cuts_do_not_end_are_weather),
 		cmocka_unit_test(blame__a_crowd_of_small_windows_believes_nothing),
 		cmocka_unit_test(blame__storms_that_cuts_end_are_ours),
+		cmocka_unit_test(blame__behind_a_storm_is_of_it),
+		cmocka_unit_test(blame__a_storm_begins_a_habit),
 		cmocka_unit_test(blame__foul_weather_makes_no_storms),
 		cmocka_unit_test(blame__late_is_not_lost),
 		cmocka_unit_test(blame__reset_ends_a_test),

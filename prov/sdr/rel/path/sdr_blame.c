@@ -16,7 +16,8 @@
  *   too many        more than SDR_BLAME_MAX beyond what is expected is no weather (STORM), unless
  *                   one cut after the other does not help (FOUL): the rate has gone down to a
  *                   tenth then, and the losses have not.  So does a device that drops whatever
- *                   was overtaken, on a path that reorders.
+ *                   was overtaken, on a path that reorders.  What is decided next left before the
+ *                   cut: its losses are the storm's, and no weather, if they are too few to ask.
  *   late            what was taken for lost was only overtaken: it never counted, and where most
  *                   of what a cut answered was that, the window from before comes back (as TCP
  *                   undoes, RFC 3522, RFC 8985)
@@ -127,7 +128,7 @@ static void blame_watch(struct sdr_blame *b, uint32_t rounds)
 
 void sdr_blame_reset(struct sdr_blame *b)
 {
-	b->testing = false;
+	b->testing = b->behind = false;
 	b->held = 0;
 	blame_next(b);
 	blame_watch(b, 0);
@@ -318,6 +319,7 @@ static enum sdr_blame_verdict blame_storm(struct sdr_blame *b, const struct sdr_
 					  double rate, double share)
 {
 	enum sdr_blame_verdict v = SDR_BLAME_STORM;
+	double few;
 
 	if (!b->storms || share < SDR_BLAME_STORM_SAME * b->storm) {
 		b->storms = b->storm_rounds = 0;
@@ -328,6 +330,9 @@ static enum sdr_blame_verdict blame_storm(struct sdr_blame *b, const struct sdr_
 		b->storms += b->storms < SDR_BLAME_STORMS;
 	if (b->storms < SDR_BLAME_STORMS) {
 		b->ours = b->held + sdr_blame_beyond(b, b->bytes, b->lost);
+		/* one storm does not make a habit that weather would take long to end */
+		few = fmin(b->ours, SDR_BLAME_TOLD_LEAST * at->mtu);
+		blame_tell(b, at->mtu, few, few);
 	} else if (b->storm_rounds < SDR_BLAME_STORM_ROUNDS) {
 		v = SDR_BLAME_NONE;
 	} else {
@@ -335,9 +340,11 @@ static enum sdr_blame_verdict blame_storm(struct sdr_blame *b, const struct sdr_
 		b->rate = fmax(b->rate, rate);
 		b->share = fmax(b->share, share);
 		b->foul = SDR_BLAME_FOUL_ROUNDS;
+		b->told_ours = 0;
 		v = SDR_BLAME_FOUL;
 	}
 	sdr_blame_reset(b);
+	b->behind = v == SDR_BLAME_STORM;
 	return v;
 }
 
@@ -419,6 +426,8 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 			b->held = blame_beyond(b, at->mtu);
 			v = SDR_BLAME_SUSPECT;
 		}
+	} else if (b->behind) {
+		blame_ours(b, at->mtu, b->lost, sdr_blame_beyond(b, b->bytes, b->lost));
 	} else if ((double)at->queue < SDR_BLAME_LONG * target) {
 		step = fmin(n / SDR_BLAME_MEMORY, SDR_BLAME_STEP);
 		b->rate += more * step;
@@ -427,12 +436,14 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 	} else {
 		blame_full(b, at->mtu);
 	}
+	b->behind = false;
 	blame_next(b);
 	return v;
 }
 
 void sdr_blame_rests(struct sdr_blame *b, uint32_t mtu)
 {
+	b->behind = false;
 	if (b->testing && !b->after) { /* that left before the cut */
 		b->after = true;
 		b->held += blame_beyond(b, mtu);

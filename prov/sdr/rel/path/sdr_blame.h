@@ -47,6 +47,7 @@ struct sdr_blame {
 	double storm;
 	uint32_t foul; /* rounds in which foul weather is still believed */
 	bool calm;     /* !at.foul of the last round */
+	bool behind;   /* what is decided next left before a storm was answered */
 	/*
 	 * Cuts close to each other: losses that they answered, those that were late only, bytes;
 	 * the window before the first; rounds since the last
