@@ -474,6 +474,30 @@ static void blame__a_storm_begins_a_habit(void **state)
 	assert_true(drop_at(&b, TARGET * 3 / 2) <= 0);
 }
 
+/* What weather may have taken beside a long queue stays open, too, until it is clear. */
+static void blame__open_is_all_that_is_not_told(void **state)
+{
+	static const struct sdr_blame_at some = { .mtu = MTU, .queue = TARGET, .target = TARGET };
+	struct sdr_blame b;
+	double ours = 0;
+	uint32_t i;
+
+	(void)state;
+	sdr_blame_init(&b);
+	b.high = 2.0 * (double)TARGET;
+	b.samples = 1e5;
+	/* one in three met a queue longer than that, the others one like it */
+	acks(&b, ROUND / 16 * 4, 1, 1, TARGET * 5 / 2);
+	acks(&b, 2 * ROUND, 0, 0, TARGET * 3 / 2);
+	acks(&b, ROUND / 16 * 8, 2, 1, TARGET * 3 / 2);
+	assert_int_equal(sdr_blame_round(&b, &some), SDR_BLAME_NONE);
+	ours = b.ours;
+	assert_true(ours >= 0 && ours < 0.9 * MTU);
+	for (i = 0; i < 12; i++)
+		ours += drop_at(&b, TARGET * 3) * MTU;
+	assert_true(ours > 14.6 * MTU && ours < 15.1 * MTU);
+}
+
 /* Chance makes storms of few packets where much is lost: none once that is known. */
 static void blame__foul_weather_makes_no_storms(void **state)
 {
@@ -715,6 +739,7 @@ int main(void)
 		cmocka_unit_test(blame__storms_that_cuts_end_are_ours),
 		cmocka_unit_test(blame__behind_a_storm_is_of_it),
 		cmocka_unit_test(blame__a_storm_begins_a_habit),
+		cmocka_unit_test(blame__open_is_all_that_is_not_told),
 		cmocka_unit_test(blame__foul_weather_makes_no_storms),
 		cmocka_unit_test(blame__late_is_not_lost),
 		cmocka_unit_test(blame__reset_ends_a_test),

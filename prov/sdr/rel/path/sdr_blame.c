@@ -260,10 +260,10 @@ static void blame_full(struct sdr_blame *b, uint32_t mtu)
 static void blame_wet(struct sdr_blame *b, uint32_t mtu)
 {
 	double wet = fmin(b->wet, b->lost), met = fmin(b->met, b->bytes);
-	double ours = wet - (b->lost - wet) * met / fmax(b->bytes - met, met + 1);
+	double ours = fmax(wet - (b->lost - wet) * met / fmax(b->bytes - met, met + 1), 0);
 
-	b->open += fmax(fmin(b->damp, b->lost) - wet, 0);
-	blame_ours(b, mtu, b->lost, fmax(ours, 0));
+	b->open += fmax(fmin(b->damp, b->lost) - ours, 0);
+	blame_ours(b, mtu, b->lost, ours);
 }
 
 /*
