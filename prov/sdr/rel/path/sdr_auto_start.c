@@ -44,7 +44,7 @@
 /* ... they are paced above their windows by that, and grow up to a queue, of the target */
 #define SDR_AUTO_TOGETHER_PACE 1.25
 #define SDR_AUTO_TOGETHER_FULL 0.4
-#define SDR_AUTO_TOGETHER_GAIN 0.5 /* of what arrives */
+#define SDR_AUTO_TOGETHER_GAIN 0.5 /* of what arrives, in START of what a round has brought */
 /* times what arrived in a round: no window for what was seen to pass is larger; and times a first
  * window: who has met nobody for so long was through with the others */
 #define SDR_AUTO_TOGETHER_USED	8
@@ -238,6 +238,26 @@ static double auto_start_most(const struct sdr_cc *cc)
 	return auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_USED * sdr_auto_look(cc)->bytes : HUGE_VAL;
 }
 
+/*
+ * Of those who begin together each grows behind a round that has met hardly any queue: others may
+ * be there that nobody here knows of, and all of them grow at once.
+ */
+static void auto_grow_together(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round_start)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double full = SDR_AUTO_TOGETHER_FULL * (double)sdr_auto_keeps(cc, a->win);
+
+	if (round_start) {
+		if ((double)a->grows.queue <= full)
+			a->win += SDR_AUTO_TOGETHER_GAIN * a->grows.bytes;
+		a->grows.bytes = 0;
+		a->grows.queue = 0;
+	}
+	a->grows.bytes += (double)ack->bytes;
+	if (ack->rtt > a->queue.base + a->grows.queue)
+		a->grows.queue = ack->rtt - a->queue.base;
+}
+
 bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
@@ -247,8 +267,10 @@ bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struc
 
 	if (sdr_auto_capacity(rate) || (rate->capacity_Bps && auto_start_drops(cc)))
 		return auto_learn(cc, ack->now, use, use, !rate->capacity_least);
-	if (!rate->app_limited)
-		a->win += (auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_GAIN : 1) * (double)ack->bytes;
+	if (!rate->app_limited && auto_together(cc) > 1)
+		auto_grow_together(cc, ack, rate->round_start);
+	else if (!rate->app_limited)
+		a->win += (double)ack->bytes;
 	else
 		a->win = fmax(a->win, fmin(sdr_auto_shown(cc, rate), auto_start_most(cc)));
 	/* what the first of a flight met over a far path was there before us */

@@ -61,6 +61,11 @@ struct sdr_auto {
 	/* ns: what left before is of that flight; 0: it has arrived, and the one behind it */
 	uint64_t learnt_at;
 	uint32_t learnt_flights; /* that have arrived since */
+	/* in START, of those who begin together: bytes of this round, and its longest queue, ns */
+	struct {
+		double bytes;
+		uint64_t queue;
+	} grows;
 	struct sdr_qdelay queue;
 	struct sdr_shallow shallow;
 	struct sdr_blame blame;
