@@ -252,6 +252,10 @@ static void mem__those_that_move_data_share(void **state)
 	use(m, 1, 1, NOW + 4 * S, RATE / 2);
 	assert_int_equal(ask(m, 1, 1, NOW + 4 * S), RATE / 2);
 	assert_int_equal(ask(m, 1, 1, NOW + 30 * S), RATE);
+	/* of a rate that is not known nobody moves a share */
+	e = ends(2, 1);
+	use(m, 2, 1, NOW + 30 * S, RATE / 4);
+	assert_int_equal(sdr_path_mem_together(m, &e, NOW + 30 * S, NOW), 1);
 	sdr_path_mem_free(m);
 }
 

@@ -473,11 +473,11 @@ static void start__who_was_open_shares_with_those_that_open(void **state)
 		uint32_t together;
 		uint64_t least, most; /* bytes, in the first round trip */
 	} rows[] = {
-		{ 0, 0, 0, 1, 220 * KIB, 260 * KIB },
+		{ 0, 0, 0, 0, 220 * KIB, 260 * KIB },
 		{ 0, 3, 0, 4, 90 * KIB, 110 * KIB },
 		{ 0, 1, 2, 4, 100 * KIB, 160 * KIB },
 		{ 0, 0, 3, 4, 100 * KIB, 190 * KIB },
-		{ 256 * KIB, 3, 0, 1, 2000 * KIB, 4096 * KIB },
+		{ 256 * KIB, 3, 0, 0, 2000 * KIB, 4096 * KIB },
 	};
 
 	(void)state;
@@ -505,6 +505,29 @@ static void start__who_was_open_shares_with_those_that_open(void **state)
 	}
 }
 
+/* Who has only been sent to, and answers long after it was opened, is nobody's other half. */
+static void start__who_answers_late_is_alone(void **state)
+{
+	struct sdr_path_mem *m = sdr_path_mem_new(1);
+	struct bed *b = far_new(2, GBIT, &sdr_cc_auto);
+	const struct sdr_cc *cc;
+
+	(void)state;
+	b->paths[1] = m;
+	bed_boot(b);
+	move_from(b, 0, 1, 128 * 1024 * KIB);
+	assert_true(bed_now(b) > BED_SEC);
+	bed_recv(b, 0, bed_buf(b, 4096 * KIB, 0), 4096 * KIB);
+	bed_send(b, 1, 0, bed_buf(b, 4096 * KIB, 1), 4096 * KIB, 0);
+	bed_run(b, RTT - 4 * MS);
+	cc = &bed_conn(b, 1, 0)->main.cc;
+	assert_in_range(cc->known.together, 0, 1);
+	assert_in_range(bed_conn(b, 1, 0)->main.inflight, 220 * KIB, 260 * KIB);
+	bed_wait_all(b, 10 * BED_SEC);
+	bed_close(b);
+	sdr_path_mem_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -522,6 +545,7 @@ int main(void)
 		cmocka_unit_test(start__another_round_trip_is_another_path),
 		cmocka_unit_test(start__those_that_open_at_once_share),
 		cmocka_unit_test(start__who_was_open_shares_with_those_that_open),
+		cmocka_unit_test(start__who_answers_late_is_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

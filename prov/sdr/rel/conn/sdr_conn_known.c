@@ -14,8 +14,8 @@
  *
  * Who had opened before, and has moved nothing to speak of, begins with those that open now: an MPI
  * library opens some connections for a barrier, and the others for the exchange behind it.  So they
- * are counted again as its first data leave.  Its own further paths are no others: who has some
- * does not ask.
+ * are counted again as its first data leave, if somebody has opened since.  Its own further paths
+ * are no others: who has some does not ask.
  *
  * Given two round trips after that, then once a second while acknowledgements come, and when the
  * connection ends or moves to another path.  No timers, no work per packet but a comparison.
@@ -140,6 +140,7 @@ void sdr_conn_known_begin(struct sdr_conn *c)
 	known_ends(c, p, &e);
 	known_from_now(c, p);
 	c->known.next = c->rel->now + 2 * p->rtt.srtt;
+	c->known.opened = sdr_path_mem_opened(c->rel->paths);
 	some = known_of(c, p, c->hs.born, &e, &f, &known);
 	if (f.pkts > 0)
 		sdr_loss_est_begin(&c->peer->loss, c->rel->now, f.pkts, f.lost, f.bursts);

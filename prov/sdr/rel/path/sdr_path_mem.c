@@ -165,7 +165,7 @@ static bool path_use(struct sdr_path_mem *m, const struct sdr_path_key *k, uint6
 
 	if (!e)
 		return false;
-	counts = moved_Bps > e->f.rate_Bps / PATH_MOVER;
+	counts = e->f.rate_Bps && moved_Bps > e->f.rate_Bps / PATH_MOVER;
 	path_second(e, now);
 	e->movers += counts;
 	e->moved += moved_Bps;
