@@ -98,6 +98,56 @@ static void path__full_size_is_known_with_the_handshake(void **state)
 	bed_close(b);
 }
 
+/* Hosts that say when a packet reached them, as kernels do. */
+static struct bed *stamped(uint32_t carries)
+{
+	struct bed *b = path_new(carries, false);
+
+	b->na[0].stamps = b->na[1].stamps = true;
+	return b;
+}
+
+/* A few bytes open the connection; until who was called knows who has.  Returns when, ns. */
+static uint64_t called(struct bed *b)
+{
+	bed_peer(b, 0, 1);
+	bed_recv(b, 1, bed_buf(b, 8, 0), 8);
+	bed_send(b, 0, 1, bed_buf(b, 8, 7), 8, 0);
+	while (!bed_conn(b, 1, 0) || !bed_conn(b, 1, 0)->hs.validated) {
+		bed_run(b, MS / 100);
+		assert_true(bed_now(b) < LIMIT);
+	}
+	assert_true(bed_conn(b, 1, 0)->hs.passive);
+	return bed_now(b);
+}
+
+/* The answer to the long HELLO is as long: nor does who was called begin with pieces. */
+static void path__who_is_called_knows_it_as_well(void **state)
+{
+	struct bed *b = stamped(0);
+	uint64_t took;
+
+	(void)state;
+	bed_boot(b);
+	took = called(b);
+	assert_int_equal(size_of(b, 1), bed_conn(b, 1, 0)->main.pmtu.max);
+	assert_int_equal(bed_stats(b, 1).path_probes, 1);
+	exchange(b, 1 << 20);
+	assert_int_equal(bed_stats(b, 1).path_probes, 1);
+	bed_close(b);
+	/* a way back that does not carry it: nothing waits for it, and the search begins */
+	b = stamped(ENDS);
+	bed_boot(b);
+	assert_int_equal(sdr_sim_link_mtu(b->w, 1, 0, 1500, false), 0);
+	assert_in_range(called(b), took - MS / 10, took + MS / 10);
+	assert_true(size_of(b, 1) < 1500);
+	exchange(b, 1 << 20);
+	assert_in_range(size_of(b, 1), 1500 - SDR_PMTU_GRAIN, 1500);
+	assert_int_equal(size_of(b, 0), bed_conn(b, 0, 1)->main.pmtu.max);
+	assert_int_equal(bed_stats(b, 1).path_holes, 0);
+	bed_close(b);
+}
+
 /*
  * Paths from the least to the ends', with and without ICMP: found, and nothing is lost but probes.
  */
@@ -295,6 +345,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(path__full_size_is_known_with_the_handshake),
+		cmocka_unit_test(path__who_is_called_knows_it_as_well),
 		cmocka_unit_test(path__narrow_from_the_start),
 		cmocka_unit_test(path__first_message_is_hardly_late),
 		cmocka_unit_test(path__every_size_around_the_limits),

@@ -44,7 +44,8 @@ enum sdr_rel_type {
 /*
  * HELLO and HELLO_ACK have the same form: a fixed part, then extensions (sdr_tlv.h).  At most
  * SDR_CTL_MIN bytes fit every path; a longer HELLO, filled up with zeros, is a probe of the path at
- * the same time.  An answer has at most three times the bytes of the question.  A refusal may come
+ * the same time, and so is a longer HELLO_ACK, which counts as the PACKET of pn 0.  An answer has
+ * at most three times the bytes of the question.  A refusal may come
  * with a bad QP info or bad bounds of parity (what is bad then reads all zero).
  *
  *     0          8     16     24       32    33    34       36        40         48

@@ -5,7 +5,10 @@
  * and applies what it finds.
  *
  * A first HELLO goes twice, small and as long as the device carries; the answer to the long one
- * says that the path carries it, and nothing else is needed.  Until that is known nothing longer
+ * says that the path carries it, and nothing else is needed.  That answer is as long itself, and
+ * counts as the packet 0 of who was called: the first packet that comes then acknowledges it, and
+ * what is sent first to a caller goes whole as well.  It is no longer than what it answers, so that
+ * nobody is sent more in another's name than he sent himself.  Until that is known nothing longer
  * than the base is sent: data packets in pieces, control datagrams built smaller.  Probes are
  * packets of PING and PADDING that are not logged: their loss is no loss, of records, of the
  * window or of the estimator.  Their acknowledgement is that of their number.  They leave only
@@ -176,6 +179,32 @@ void sdr_conn_mtu_seen(struct sdr_conn *c, uint32_t bytes)
 		bytes = c->main.pmtu.ceil - 1;
 	if (sdr_pmtu_arrived(&c->main.pmtu, bytes, SDR_PMTU_BY_HELLO, c->rel->now))
 		mtu_apply(c);
+}
+
+/* IP bytes of a control datagram of that many before its tag, that is a probe. */
+static uint32_t mtu_echo_size(const struct sdr_conn *c, uint32_t len)
+{
+	if (len == sdr_conn_mtu_hello(c)) /* what is lost to rounding is not looked for */
+		return c->main.pmtu.ceil - 1;
+	return len + c->rel->tag_len + c->rel->info.ctl_over;
+}
+
+uint32_t sdr_conn_mtu_echo(const struct sdr_conn *c, uint32_t bytes)
+{
+	uint32_t most = sdr_conn_mtu_hello(c), len = bytes - c->rel->tag_len;
+
+	/* only the first can be packet 0; without stamps answers are short (sdr_hello_pair.c) */
+	if (!c->hs.passive || c->tx.pn || bytes <= SDR_CTL_MIN || !most || !c->hs.came)
+		return 0;
+	len = len < most ? len : most;
+	return mtu_echo_size(c, len) > c->main.pmtu.size ? len : 0;
+}
+
+void sdr_conn_mtu_echoed(struct sdr_conn *c, uint32_t len)
+{
+	SDR_ASSERT(!c->tx.pn && len && len <= sdr_conn_mtu_hello(c));
+	/* what lets data leave tells of it; if not, others go with these at once */
+	sdr_pmtu_sent(&c->main.pmtu, c->tx.pn++, mtu_echo_size(c, len), c->rel->now, 0);
 }
 
 bool sdr_conn_mtu_asked(const struct sdr_conn *c)

@@ -20,6 +20,13 @@ uint32_t sdr_conn_mtu_hello(const struct sdr_conn *c);
 uint32_t sdr_conn_mtu_hello_known(const struct sdr_conn *c);
 /* One of this many bytes of control payload was answered. */
 void sdr_conn_mtu_seen(struct sdr_conn *c, uint32_t bytes);
+/*
+ * The peer opens this connection with a HELLO of so many bytes of control payload: bytes of an
+ * answer in full size, whose arrival shows that the way back carries as much; 0: there is nothing
+ * to find out.  And: it has left.
+ */
+uint32_t sdr_conn_mtu_echo(const struct sdr_conn *c, uint32_t bytes);
+void sdr_conn_mtu_echoed(struct sdr_conn *c, uint32_t len);
 /* Probes are on their way; packets [lo, hi] were acknowledged. */
 bool sdr_conn_mtu_asked(const struct sdr_conn *c);
 void sdr_conn_mtu_acked(struct sdr_conn *c, uint32_t lo, uint32_t hi);

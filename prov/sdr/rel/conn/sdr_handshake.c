@@ -26,6 +26,7 @@
 #include "sdr_hello_tx.h"
 #include "sdr_multipath.h"
 #include "sdr_peer_cid.h"
+#include "sdr_pkt.h"
 #include "sdr_stranger.h"
 #include "sdr_versions.h"
 
@@ -203,7 +204,7 @@ static void hello_came(struct sdr_conn *c, const struct sdr_hello *h, uint32_t b
 	sdr_hello_pair_came(c, h->ts_us, bytes);
 }
 
-/* bytes: of its control payload. */
+/* bytes: of its control payload; so below. */
 static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 			  const struct sdr_hello *h, uint32_t bytes)
 {
@@ -272,7 +273,7 @@ static uint32_t hello_rtt_us(const struct sdr_rel *rel, const struct sdr_hello *
 }
 
 static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
-			 const struct sdr_hello *h)
+			 const struct sdr_hello *h, uint32_t bytes)
 {
 	struct sdr_conn *c = sdr_conn_by_cid(rel, h->echo);
 	uint32_t rtt_us = hello_rtt_us(rel, h);
@@ -335,6 +336,8 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	if (h->seen)
 		sdr_conn_mtu_seen(c, h->seen);
 	sdr_conn_validate(c);
+	if (bytes > SDR_CTL_MIN)
+		sdr_pkt_zero(c);
 	sdr_hello_pair_answered(c, h);
 	sdr_conn_kick(c);
 }
@@ -344,6 +347,7 @@ void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_
 {
 	struct sdr_hello h;
 	struct sdr_version v;
+	uint32_t bytes = (uint32_t)(len + SDR_CLASS_LEN + rel->tag_len);
 	int ret = sdr_hello_decode(p, len, &h);
 
 	if (ret == -EPROTONOSUPPORT && type == SDR_REL_HELLO) {
@@ -354,9 +358,9 @@ void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_
 	} else if (ret) {
 		rel->closed.pkts_bad++;
 	} else if (type == SDR_REL_HELLO) {
-		hello_request(rel, from, &h, (uint32_t)(len + SDR_CLASS_LEN + rel->tag_len));
+		hello_request(rel, from, &h, bytes);
 	} else {
-		hello_answer(rel, from, &h);
+		hello_answer(rel, from, &h, bytes);
 	}
 }
 

@@ -103,14 +103,15 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
  * As long as the path may carry: that it is answered says that the path does.  The one that is
  * relied on follows it.  False: it was not sent.
  */
-static bool hello_probe(struct sdr_conn *c, const struct sdr_hello *h, uint32_t len)
+static bool hello_probe(struct sdr_conn *c, enum sdr_rel_type type, const struct sdr_hello *h,
+			uint32_t len)
 {
 	uint8_t *p;
 	size_t n;
 
 	if (len <= SDR_HELLO_LEN + h->ext_len || !(p = sdr_seal_begin(c->rel)))
 		return false;
-	n = sdr_hello_encode(p, SDR_REL_HELLO, h);
+	n = sdr_hello_encode(p, type, h);
 	memset(p + n, 0, len - n);
 	sdr_seal_probe(c, len);
 	return true;
@@ -133,16 +134,16 @@ static bool hello_one(struct sdr_conn *c, enum sdr_rel_type type, const struct s
 static void hello_first(struct sdr_conn *c, const struct sdr_hello *h)
 {
 	uint32_t most = sdr_conn_mtu_hello(c), known = sdr_conn_mtu_hello_known(c), len = most;
-	bool left = hello_probe(c, h, most);
+	bool left = hello_probe(c, SDR_REL_HELLO, h, most);
 
 	if (known && known < most) {
 		len = known;
-		left = hello_probe(c, h, known);
+		left = hello_probe(c, SDR_REL_HELLO, h, known);
 	}
 	left = hello_one(c, SDR_REL_HELLO, h) && left;
 	if (!left || !sdr_cc_pair_asks(&c->rel->cfg))
 		return;
-	if (hello_probe(c, h, len) && hello_one(c, SDR_REL_HELLO, h))
+	if (hello_probe(c, SDR_REL_HELLO, h, len) && hello_one(c, SDR_REL_HELLO, h))
 		sdr_hello_pair_left(c, len + c->rel->tag_len,
 				    SDR_HELLO_LEN + h->ext_len + c->rel->tag_len);
 }
@@ -151,9 +152,15 @@ void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type)
 {
 	uint8_t ext[HELLO_EXT_ROOM];
 	struct sdr_hello h;
+	uint32_t len;
 
 	hello_fill(c, type, &h);
 	hello_ext(c, type, ext, &h);
+	len = type == SDR_REL_HELLO_ACK ? sdr_conn_mtu_echo(c, c->hs.seen) : 0;
+	if (len && hello_probe(c, type, &h, len)) {
+		sdr_conn_mtu_echoed(c, len);
+		return;
+	}
 	if (type == SDR_REL_HELLO && c->hs.tries < HELLO_PROBES) {
 		hello_first(c, &h);
 		return;

@@ -34,6 +34,8 @@ struct sdr_pkt { /* a packet sent that wants an acknowledgement */
 	uint32_t rseq[SDR_PKT_RSEQS]; /* the first of its records, for when it arrives after all */
 };
 
+/* The peer's packet 0 has come: its HELLO_ACK in full size. */
+void sdr_pkt_zero(struct sdr_conn *c);
 /* Sends what is due; returns false when the engine is full. */
 bool sdr_pkt_send(struct sdr_conn *c);
 bool sdr_pkt_due(const struct sdr_conn *c);

@@ -279,6 +279,15 @@ static bool pkt_received(struct sdr_conn *c, const struct sdr_uc_addr *from, uin
 	return true;
 }
 
+void sdr_pkt_zero(struct sdr_conn *c)
+{
+	if (!sdr_pnset_add(&c->rx.pns, 0))
+		return;
+	if (!c->rx.pns.r[0].hi)
+		c->rx.largest_ns = c->rel->now - sdr_rel_late(c->rel);
+	c->rx.ack_now = true;
+}
+
 /*
  * There was no room: the peer hears it with our next packet, and waits.  What else it owes us may
  * wait behind that in its window, so it is not called late here either.
