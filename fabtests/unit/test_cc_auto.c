@@ -655,10 +655,12 @@ static void auto__timeout(void **state)
 	uint32_t i;
 
 	(void)state;
-	bed_flows_run(b, 1 * S);
+	bed_flows_run(b, 2 * S);
 	win = win_of(f);
+	assert_true(f->cc.calm);
 	for (i = 0; i < 30; i++) {
 		sdr_cc_timeout(&f->cc, b->now);
+		assert_false(f->cc.calm || sdr_calm_is(&sdr_auto_state(&f->cc)->calm));
 		assert_true(f->cc.pacing_Bps > 0);
 		assert_true(f->cc.cwnd >= (uint64_t)SDR_CC_MIN_PKTS * path.pkt);
 		if (!i)

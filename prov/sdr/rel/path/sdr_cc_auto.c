@@ -380,9 +380,12 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 
 static void auto_timeout(struct sdr_cc *cc, uint64_t now)
 {
+	static const struct sdr_calm_round silent = { .met = true };
 	struct sdr_auto *a = sdr_auto_state(cc);
 
 	(void)now;
+	(void)sdr_calm_round(&a->calm, &silent);
+	cc->calm = false;
 	if (a->before < a->win)
 		a->before = a->win;
 	a->win /= 2;
