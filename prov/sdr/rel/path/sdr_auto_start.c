@@ -242,18 +242,20 @@ static double auto_start_most(const struct sdr_cc *cc)
  * Of those who begin together each grows behind a round that has met hardly any queue: others may
  * be there that nobody here knows of, and all of them grow at once.
  */
-static void auto_grow_together(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round_start)
+static void auto_grow_together(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+			       const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double full = SDR_AUTO_TOGETHER_FULL * (double)sdr_auto_keeps(cc, a->win);
 
-	if (round_start) {
-		if ((double)a->grows.queue <= full)
+	if (rate->round_start) {
+		if ((double)a->grows.queue <=
+		    SDR_AUTO_TOGETHER_FULL * (double)sdr_auto_keeps(cc, a->win))
 			a->win += SDR_AUTO_TOGETHER_GAIN * a->grows.bytes;
 		a->grows.bytes = 0;
 		a->grows.queue = 0;
 	}
-	a->grows.bytes += (double)ack->bytes;
+	if (!rate->app_limited)
+		a->grows.bytes += (double)ack->bytes;
 	if (ack->rtt > a->queue.base + a->grows.queue)
 		a->grows.queue = ack->rtt - a->queue.base;
 }
@@ -267,11 +269,11 @@ bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struc
 
 	if (sdr_auto_capacity(rate) || (rate->capacity_Bps && auto_start_drops(cc)))
 		return auto_learn(cc, ack->now, use, use, !rate->capacity_least);
-	if (!rate->app_limited && auto_together(cc) > 1)
-		auto_grow_together(cc, ack, rate->round_start);
+	if (auto_together(cc) > 1)
+		auto_grow_together(cc, ack, rate);
 	else if (!rate->app_limited)
 		a->win += (double)ack->bytes;
-	else
+	if (rate->app_limited)
 		a->win = fmax(a->win, fmin(sdr_auto_shown(cc, rate), auto_start_most(cc)));
 	/* what the first of a flight met over a far path was there before us */
 	if (far && a->blame.bytes < SDR_AUTO_START_FEW * cc->mtu)
