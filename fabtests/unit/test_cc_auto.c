@@ -743,6 +743,45 @@ static void auto__strange_acknowledgements(void **state)
 }
 
 /* The queue that a flow keeps: longer for who has less, by the root. */
+/*
+ * One of many, whose rounds begin with what the application did not fill: the window grows by half
+ * of one round, and not of all those before it.
+ */
+static void auto__grows_by_one_round_at_a_time(void **state)
+{
+	const struct sdr_rel_cfg cfg = { .cc = &sdr_cc_auto };
+	const struct sdr_cc_known known = { .together = 4 };
+	struct sdr_cc_snap snap[8];
+	struct sdr_cc cc;
+	uint32_t k, i;
+
+	(void)state;
+	sdr_cc_init(&cc, &cfg, 8192, 64 << 20, 25 * MS, &known, 1 * S);
+	for (k = 0; k < 12; k++) {
+		uint64_t now = 1 * S + k * 50 * MS;
+		double win = sdr_auto_state(&cc)->win;
+
+		for (i = 0; i < 8; i++) {
+			/* the last round is full */
+			cc.app_limited_until = i < 4 && k < 11 ? UINT64_MAX : 0;
+			sdr_cc_sent(&cc, now + i * MS, 8192, 0, i * 8192, &snap[i]);
+		}
+		for (i = 0; i < 8; i++) {
+			struct sdr_cc_ack ack = { .now = now + (25 + i) * MS,
+						  .bytes = 8192,
+						  .inflight = (7 - i) * 8192,
+						  .rtt = 25 * MS,
+						  .min_rtt = 25 * MS,
+						  .snap = &snap[i],
+						  .snap_tx_ns = now + i * MS };
+
+			sdr_cc_acked(&cc, &ack);
+		}
+		assert_true(cc.starting);
+		assert_true(sdr_auto_state(&cc)->win <= win + 4 * 8192 + 1);
+	}
+}
+
 static void auto__target(void **state)
 {
 	uint64_t all, quarter;
@@ -790,6 +829,7 @@ static void auto__target_leans(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(auto__grows_by_one_round_at_a_time),
 		cmocka_unit_test(auto__target),
 		cmocka_unit_test(auto__target_leans),
 		cmocka_unit_test(auto__alone),
