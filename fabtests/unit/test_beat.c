@@ -77,11 +77,11 @@ static void beat__falls_are_longer_than_our_target(void **state)
 
 	(void)state;
 	rounds_new(&t);
-	t.at.target = CREST * 2;
+	t.at.target = CREST * 3;
 	for (i = 0; i < 10; i++)
 		cycle(&t, 7, 3);
 	assert_false(sdr_beat_worth(&t.b, t.at.now));
-	t.at.target = CREST * 3 / 2;
+	t.at.target = CREST * 2;
 	for (i = 0; i < 3; i++)
 		cycle(&t, 7, 3);
 	assert_true(sdr_beat_worth(&t.b, t.at.now));
@@ -186,6 +186,16 @@ static void beat__listening(void **state)
 	assert_int_equal(sdr_beat_listens(&t.b, t.at.now), SDR_BEAT_WAIT);
 	cycle(&t, 7, 3);
 	assert_int_equal(sdr_beat_listens(&t.b, t.at.now), SDR_BEAT_HEARD);
+	/* who keeps still loses little: then falls are enough, but not those of another beat */
+	sdr_beat_listen(&t.b, RATE, false);
+	cycle(&t, 7, 0);
+	assert_int_equal(sdr_beat_listens(&t.b, t.at.now), SDR_BEAT_WAIT);
+	cycle(&t, 7, 0);
+	assert_int_equal(sdr_beat_listens(&t.b, t.at.now), SDR_BEAT_HEARD);
+	sdr_beat_listen(&t.b, RATE, true);
+	cycle(&t, 4, 0);
+	cycle(&t, 6, 0);
+	assert_int_equal(sdr_beat_listens(&t.b, t.at.now), SDR_BEAT_WAIT);
 	/* nothing: not for ever, and not at once again */
 	sdr_beat_listen(&t.b, RATE, false);
 	do {

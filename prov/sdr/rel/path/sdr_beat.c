@@ -13,9 +13,10 @@
  * (what was cut shows a round trip later), nor what the queue does when there was nothing to send:
  * messages of some round trips, one after the other, have a beat of their own.  And after two beats
  * in a row the own rate is kept for 30 rounds, no more and no less, whatever is lost: two more in
- * these are believed.  Of crowds that costs next to nothing, as who listens has what it had.  Who
- * was believed to be there is listened to again, with less than we held beside it, since it beats
- * as long as it has more than a rest of the path only.  Then one beat will do.
+ * these are believed, with losses of ours or without, as who keeps still loses little.  Of crowds
+ * that costs next to nothing, as who listens has what it had.  Who was believed to be there is
+ * listened to again, with less than we held beside it, since it beats as long as it has more than
+ * a rest of the path only.  Then one beat will do.
  *
  * What two of them do at once has no beat, nor have later versions, which ask once in seconds.
  * A path that carries only a few packets of ours in a round trip tells nothing, as losses are
@@ -30,7 +31,7 @@
 
 /* so much shorter within two rounds is a fall: of the base, of the target, and ns */
 #define BEAT_FALL	 0.03
-#define BEAT_FALL_TARGET 0.6
+#define BEAT_FALL_TARGET 0.4
 #define BEAT_FALL_NS	 300000.0
 /* round trips of the empty path from one to the next; what is nearer is the same one */
 #define BEAT_LEAST 6.2
@@ -60,18 +61,17 @@ static bool beat_apart(double trips, double cycles)
 	return trips >= cycles * BEAT_LEAST && trips <= cycles * BEAT_MOST;
 }
 
-static void beat_falls(struct sdr_beat *b, const struct sdr_beat_at *at)
+/* lost: beside it. */
+static void beat_falls(struct sdr_beat *b, const struct sdr_beat_at *at, bool lost)
 {
 	double trips = (double)(at->now - b->fell_at) / (double)at->base;
+	bool apart = b->fell_at && (beat_apart(trips, 1) || beat_apart(trips, 2));
 
-	if (b->fell_at && trips < BEAT_SAME)
+	if ((b->fell_at && trips < BEAT_SAME) || (!lost && !(apart && b->need)))
 		return;
-	if (b->fell_at && (beat_apart(trips, 1) || beat_apart(trips, 2))) {
-		b->beats++;
-		b->heard++;
-	} else {
-		b->beats = 0;
-	}
+	b->heard += apart;
+	if (lost)
+		b->beats = apart ? b->beats + 1 : 0;
 	b->fell_at = at->now;
 }
 
@@ -102,9 +102,9 @@ void sdr_beat_round(struct sdr_beat *b, const struct sdr_beat_at *at)
 	else
 		b->still += b->still < BEAT_STILL;
 	b->drains = at->drains;
-	if (b->still >= BEAT_STILL && !own && lost >= BEAT_LOST * at->mtu &&
+	if (b->still >= BEAT_STILL && !own &&
 	    (double)at->queue + fall < fmax(b->queue[0], b->queue[1]))
-		beat_falls(b, at);
+		beat_falls(b, at, lost >= BEAT_LOST * at->mtu);
 	if ((double)(at->now - b->fell_at) > 2 * BEAT_MOST * (double)at->base)
 		b->beats = 0;
 	beat_note(b, at);
@@ -125,11 +125,15 @@ void sdr_beat_listen(struct sdr_beat *b, double rate_Bps, bool again)
 
 enum sdr_beat_says sdr_beat_listens(struct sdr_beat *b, uint64_t now)
 {
+	bool heard;
+
 	SDR_ASSERT(b->need);
-	if (b->heard >= b->need)
-		return SDR_BEAT_HEARD;
-	if (++b->rounds <= BEAT_ROUNDS)
+	if (b->heard < b->need && ++b->rounds <= BEAT_ROUNDS)
 		return SDR_BEAT_WAIT;
+	heard = b->heard >= b->need;
+	b->need = 0;
+	if (heard)
+		return SDR_BEAT_HEARD;
 	b->pause = now + BEAT_PAUSE_NS;
 	return SDR_BEAT_SILENT;
 }
