@@ -535,11 +535,60 @@ static bool push_is_sure(uint32_t first, uint32_t last, uint64_t queue, double l
 	for (i = 1; i <= 12 && t.r.state == SDR_RIVAL_PUSH; i++) {
 		calm = i >= first && i <= last;
 		t.at.queue = calm ? TARGET : queue;
-		t.at.lost = calm ? 0 : lost * t.at.bytes;
+		t.at.lost = calm || i < 3 ? 0 : lost * t.at.bytes; /* ours show in the third */
 		step(&t);
 	}
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
 	return t.r.push.sure;
+}
+
+/* What is lost before a push shows is another's, which would be taken for a rival: not now. */
+static void rival__another_pushes(void **state)
+{
+	struct rounds t;
+	uint64_t gap;
+	uint32_t i;
+
+	(void)state;
+	for (i = 1; i < 4; i++) {
+		rounds_push(&t, 0.1);
+		gap = t.r.push.gap;
+		while (t.r.push.rounds + 1 < i)
+			step(&t);
+		t.at.lost = 0.1 * t.at.bytes;
+		step(&t);
+		assert_int_equal(t.r.state, i < 3 ? SDR_RIVAL_NONE : SDR_RIVAL_PUSH);
+		assert_true(t.r.push.gap == gap && !t.r.push.sure);
+		if (i == 3)
+			break;
+		assert_true(t.win < 0.11 * PATH * (double)BASE / 1e9);
+		t.at.lost = 0;
+		assert_true(stays(&t, SDR_RIVAL_NONE, 2 * S) < 1 * S);
+		assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
+	}
+}
+
+/* The second push is not put off by what the first has gained, which is forgotten slowly. */
+static void rival__soon_for_the_second_time(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	rounds_push(&t, 0.1);
+	t.at.bw = (uint64_t)(0.35 * PATH);
+	t.at.queue = LONG;
+	stays(&t, SDR_RIVAL_PUSH, 1 * S);
+	assert_true(t.r.push.sure);
+	t.at.random = 700 * MS; /* of half a second at most it is less */
+	t.at.queue = TARGET;
+	for (i = 0; i < 4; i++) { /* no reason now */
+		t.at.bw = (uint64_t)(0.3 * PATH);
+		step(&t);
+	}
+	t.at.bw = (uint64_t)(0.02 * PATH);
+	assert_true(stays(&t, SDR_RIVAL_NONE, 3 * S) < 400 * MS);
+	assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
 }
 
 /* The queue was gone for a while, though it is long again: somebody did yield. */
@@ -1026,6 +1075,28 @@ static void rival__hold_ends(void **state)
 	assert_true(t.r.push.gap == 2 * gap);
 }
 
+/* Behind a short queue a push may have been wrong, but a beat tells: that is listened for. */
+static void rival__hold_behind_a_short_queue(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	rounds_window(&t);
+	t.at.drains = 1;
+	t.at.lost = t.at.bytes / 50;
+	stays(&t, SDR_RIVAL_WINDOW, 5 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_HOLD);
+	for (i = 0; i < 100; i++) {
+		assert_true(step(&t));
+		assert_true(sdr_rival_gain(&t.r) <= 1);
+	}
+	assert_true(stays(&t, SDR_RIVAL_HOLD, 10 * S) < 2 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_LISTEN);
+	stays(&t, SDR_RIVAL_LISTEN, 3 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+}
+
 /* A cycle of BBR behind a short queue: a crest with losses, and a fall. */
 static void beats(struct rounds *t)
 {
@@ -1143,6 +1214,8 @@ int main(void)
 		cmocka_unit_test(rival__a_queue_is_seen_by_what_arrives),
 		cmocka_unit_test(rival__a_push_that_gains_nothing),
 		cmocka_unit_test(rival__pushes_collide),
+		cmocka_unit_test(rival__another_pushes),
+		cmocka_unit_test(rival__soon_for_the_second_time),
 		cmocka_unit_test(rival__somebody_yields_for_a_while),
 		cmocka_unit_test(rival__somebody_forgets_a_larger_rate),
 		cmocka_unit_test(rival__losses_of_a_long_queue),
@@ -1160,6 +1233,7 @@ int main(void)
 		cmocka_unit_test(rival__two_cuts_in_a_row),
 		cmocka_unit_test(rival__cuts_that_help),
 		cmocka_unit_test(rival__hold_ends),
+		cmocka_unit_test(rival__hold_behind_a_short_queue),
 		cmocka_unit_test(rival__a_beat),
 		cmocka_unit_test(rival__a_beat_of_no_harm),
 		cmocka_unit_test(rival__messages_have_no_beat),

@@ -22,8 +22,8 @@ struct sdr_beat {
 	uint32_t drains;  /* until the last round */
 	uint32_t still;	  /* rounds since we emptied the queue last, up to a few */
 	uint32_t beats;	  /* falls, one after the other, that were a beat apart */
-	/* who listens: the rate that is kept, bytes per second; rounds of it, beats in them, and how
-	 * many are believed: 0, nobody listens */
+	/* who listens: the rate that is kept, bytes per second; rounds of it, beats in them; how
+	 * many are believed, 0: nobody listens */
 	double rate;
 	uint32_t rounds, heard, need;
 	uint64_t pause; /* not before, ns */

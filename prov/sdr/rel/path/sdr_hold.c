@@ -3,8 +3,8 @@
 /*
  * The largest rate of ten rounds, as BBR, but never more than what is claimed of the path; no
  * reaction to losses, until they are so many, and for so long, that it is in vain.  Once in eight
- * rounds a little more is asked for; not by who is steady, for somebody's beat (sdr_beat.c), and
- * listens for it again after a while.
+ * rounds a little more is asked for; not by who is steady, for somebody's beat (sdr_beat.c) that
+ * was heard or should be, and listens for it after a while.
  *
  * Runs at ends of rounds, no clock, no timers, no threads, no allocation.
  */

@@ -11,7 +11,8 @@
  *           that goes, which has forgotten by then that it had more); or our rate did not grow: the
  *           path carries no more, we are alone.  The pause to the next push doubles
  *   ASIDE   the queue stays long, or packets are lost: another push follows soon, since others may
- *           have pushed as well.  Or there was nothing to push with
+ *           have pushed as well.  Or another's push was under way when this one began.  Or there
+ *           was nothing to push with
  *   RIVALS  so it was the second time
  *
  * Whether there is a reason to push is the caller's to know (sdr_rival.c).  Runs at ends of rounds,
@@ -26,6 +27,7 @@
 /* after this round it is known whether others push, too: a queue of so many times the own, or a
  * share of losses */
 #define SDR_PUSH_SENSE	3u
+#define SDR_PUSH_BUSY	0.05 /* lost before that round is not by our push: another's is under way */
 #define SDR_PUSH_OTHERS 2.5
 #define SDR_PUSH_CRASH	0.35
 #define SDR_PUSH_LOOK	8u  /* from this round on it counts what happens */
@@ -64,7 +66,7 @@ void sdr_push_init(struct sdr_push *p, uint64_t now, uint64_t random)
 
 void sdr_push_idle(struct sdr_push *p, uint64_t now, uint64_t random)
 {
-	if (now + SDR_PUSH_WAIT_NS > p->at)
+	if (!p->sure && now + SDR_PUSH_WAIT_NS > p->at)
 		wait_some(p, now, random);
 }
 
@@ -136,6 +138,12 @@ static enum sdr_push_says nobody(struct sdr_push *p, const struct sdr_rival_at *
 	return SDR_PUSH_NOBODY;
 }
 
+/* Too much was lost of what left before our push: another's goes on, and would look like it. */
+static bool busy(const struct sdr_push *p, const struct sdr_rival_at *at)
+{
+	return p->rounds < SDR_PUSH_SENSE && at->lost > SDR_PUSH_BUSY * at->bytes;
+}
+
 /* More has happened than our push can do: others push as well. */
 static bool collides(const struct sdr_push *p, const struct sdr_rival_at *at)
 {
@@ -176,6 +184,11 @@ enum sdr_push_says sdr_push_round(struct sdr_push *p, const struct sdr_rival_at 
 	SDR_ASSERT(p->gap && p->rounds <= SDR_PUSH_ROUNDS);
 	if (at->app_limited) { /* it cannot push with nothing */
 		pause_long(p, at);
+		return SDR_PUSH_ASIDE;
+	}
+	if (busy(p, at)) {
+		back(p, at, win);
+		p->at = at->now + at->random % SDR_PUSH_AGAIN_NS;
 		return SDR_PUSH_ASIDE;
 	}
 	if (collides(p, at))

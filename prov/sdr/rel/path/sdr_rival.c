@@ -19,8 +19,8 @@
  *           again soon after a cut: they do not yield to losses either.  -> HOLD.  Most of a round
  *           is lost: it was in vain, and the next time a queue must stay for twice as long
  *   HOLD    a rate beside rates (sdr_hold.c).  Ends when the queue has gone, and after a while by
- *           itself, to see who is still there: where it was a beat by listening again, at two
- *           thirds of that rate.
+ *           itself, to see who is still there: where it was a beat, or the queue is short, by
+ *           listening again, at two thirds of that rate.
  *
  * How much there is to share matters all that time, and is asked of trains (sdr_carries.c).
  * (Copa has the first two, by another rule; the experiment is ours.)  Runs at ends of rounds, no
@@ -186,9 +186,11 @@ static void rival_in_push(struct sdr_rival *r, const struct sdr_rival_at *at, do
 		break;
 	case SDR_PUSH_ASIDE:
 		r->state = SDR_RIVAL_NONE;
+		r->rate = r->push.from; /* what it gained is not ours */
 		break;
 	case SDR_PUSH_NOBODY:
 		r->state = SDR_RIVAL_NONE;
+		r->rate = r->push.from;
 		sdr_press_forget(&r->press);
 		break;
 	case SDR_PUSH_RIVALS:
@@ -226,7 +228,7 @@ static void rival_in_window(struct sdr_rival *r, const struct sdr_rival_at *at, 
 		rival_in_vain(r, at);
 		break;
 	case SDR_CLAIM_HOLD:
-		rival_hold(r, at, *win, false);
+		rival_hold(r, at, *win, rival_shallow(r, at->now));
 		break;
 	}
 }
