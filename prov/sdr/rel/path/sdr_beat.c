@@ -61,17 +61,20 @@ static bool beat_apart(double trips, double cycles)
 	return trips >= cycles * BEAT_LEAST && trips <= cycles * BEAT_MOST;
 }
 
-/* lost: beside it. */
+/* lost: beside it.  Without losses it keeps the time, and is a beat for who listens only. */
 static void beat_falls(struct sdr_beat *b, const struct sdr_beat_at *at, bool lost)
 {
 	double trips = (double)(at->now - b->fell_at) / (double)at->base;
-	bool apart = b->fell_at && (beat_apart(trips, 1) || beat_apart(trips, 2));
+	bool apart = beat_apart(trips, 1) || beat_apart(trips, 2);
 
-	if ((b->fell_at && trips < BEAT_SAME) || (!lost && !(apart && b->need)))
+	if (b->fell_at && trips < BEAT_SAME)
 		return;
-	b->heard += apart;
-	if (lost)
-		b->beats = apart ? b->beats + 1 : 0;
+	if (!b->fell_at || !apart) {
+		b->beats = 0;
+	} else {
+		b->beats += lost;
+		b->heard += lost || b->need;
+	}
 	b->fell_at = at->now;
 }
 
