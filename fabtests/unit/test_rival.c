@@ -1087,9 +1087,12 @@ static void rival__hold_behind_a_short_queue(void **state)
 	t.at.lost = t.at.bytes / 50;
 	stays(&t, SDR_RIVAL_WINDOW, 5 * S);
 	assert_int_equal(t.r.state, SDR_RIVAL_HOLD);
+	/* more than what passes, without a beat of our own, up to half of the path */
+	t.at.bw = (uint64_t)(0.36 * PATH);
 	for (i = 0; i < 100; i++) {
 		assert_true(step(&t));
 		assert_true(sdr_rival_gain(&t.r) <= 1);
+		assert_true(t.win / trip(&t) <= 0.501 * PATH && t.win / trip(&t) > 0.44 * PATH);
 	}
 	assert_true(stays(&t, SDR_RIVAL_HOLD, 10 * S) < 2 * S);
 	assert_int_equal(t.r.state, SDR_RIVAL_LISTEN);

@@ -4,7 +4,8 @@
  * The largest rate of ten rounds, as BBR, but never more than what is claimed of the path; no
  * reaction to losses, until they are so many, and for so long, that it is in vain.  Once in eight
  * rounds a little more is asked for; not by who is steady, for somebody's beat (sdr_beat.c) that
- * was heard or should be, and listens for it after a while.
+ * was heard or should be, and listens for it after a while: it asks for as much more in all rounds,
+ * as what passes would only ever shrink.
  *
  * Runs at ends of rounds, no clock, no timers, no threads, no allocation.
  */
@@ -65,7 +66,7 @@ enum sdr_hold_says sdr_hold_round(struct sdr_hold *h, const struct sdr_rival_at 
 	if (h->steady && h->rounds > SDR_HOLD_STEADY)
 		return SDR_HOLD_LISTEN;
 	h->open = fmin(SDR_HOLD_OPEN * h->open, most);
-	*win = fmin(largest(h), h->open) * sdr_hold_trip(at);
+	*win = fmin(largest(h) * (h->steady ? SDR_HOLD_MORE : 1), h->open) * sdr_hold_trip(at);
 	return SDR_HOLD_ON;
 }
 
