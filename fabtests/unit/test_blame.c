@@ -345,6 +345,23 @@ static void blame__a_switch_has_no_bursts_of_weather(void **state)
 	assert_int_equal(sdr_blame_round(&b, &empty), SDR_BLAME_NONE);
 }
 
+/* Where all of a crowd believe that, they drop most of what they send, and believe it. */
+static void blame__no_weather_takes_most(void **state)
+{
+	uint32_t i, storms = 0;
+	struct sdr_blame b;
+
+	(void)state;
+	sdr_blame_init(&b);
+	for (i = 0; i < 500; i++)
+		storms += round_of(&b, ROUND, ROUND / ACK, 10) == SDR_BLAME_STORM;
+	assert_int_equal(storms, 500);
+	assert_false(b.foul);
+	/* however much is expected */
+	b.share = 0.7;
+	assert_int_equal(round_of(&b, ROUND, ROUND / ACK, 10), SDR_BLAME_STORM);
+}
+
 static void blame__storms_that_cuts_do_not_end_are_weather(void **state)
 {
 	enum sdr_blame_verdict v;
@@ -734,6 +751,7 @@ int main(void)
 		cmocka_unit_test(blame__where_nearly_all_is_ours),
 		cmocka_unit_test(blame__more_than_any_weather),
 		cmocka_unit_test(blame__a_switch_has_no_bursts_of_weather),
+		cmocka_unit_test(blame__no_weather_takes_most),
 		cmocka_unit_test(blame__storms_that_cuts_do_not_end_are_weather),
 		cmocka_unit_test(blame__a_crowd_of_small_windows_believes_nothing),
 		cmocka_unit_test(blame__storms_that_cuts_end_are_ours),

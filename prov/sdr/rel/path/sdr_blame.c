@@ -79,6 +79,8 @@
 /* rounds that a test waits for one that is full, where weather loses no more events a packet */
 #define SDR_BLAME_RESTS	     8u
 #define SDR_BLAME_RESTS_RATE 5e-4
+/* no weather takes more: where all of a crowd believe in it, they send ten times what passes */
+#define SDR_BLAME_MOST 0.5
 /* packets and events of a storm at least: a single burst is none */
 #define SDR_BLAME_STORM_PKTS   12.0
 #define SDR_BLAME_STORM_EVENTS 4.0
@@ -302,13 +304,13 @@ static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, uint32_t mtu, dou
 
 bool sdr_blame_storms(const struct sdr_blame *b, uint32_t mtu)
 {
-	double n = b->bytes / mtu, chance = SDR_BLAME_SIGMAS * sqrt(b->share * n);
-	double events = b->events;
+	double n = b->bytes / mtu, share = fmin(b->share, SDR_BLAME_MOST - SDR_BLAME_MAX);
+	double events = b->events, chance = SDR_BLAME_SIGMAS * sqrt(share * n);
 
 	if (b->calm)
 		events = fmax(events, b->lost / mtu / SDR_BLAME_STORM_CALM);
 	return n >= SDR_BLAME_STORM_PKTS && events >= SDR_BLAME_STORM_EVENTS &&
-	       b->lost > (b->share + fmax(SDR_BLAME_MAX, chance / n)) * b->bytes;
+	       b->lost > (share + fmax(SDR_BLAME_MAX, chance / n)) * b->bytes;
 }
 
 /*
@@ -326,9 +328,10 @@ static enum sdr_blame_verdict blame_storm(struct sdr_blame *b, const struct sdr_
 		b->storm = share;
 	}
 	/* a switch loses nothing itself, and in a crowd of small windows one's cuts show nothing */
-	if (at->foul && (b->storms || at->win >= SDR_BLAME_STORM_WIN * at->mtu))
+	if (at->foul && share <= SDR_BLAME_MOST &&
+	    (b->storms || at->win >= SDR_BLAME_STORM_WIN * at->mtu))
 		b->storms += b->storms < SDR_BLAME_STORMS;
-	if (b->storms < SDR_BLAME_STORMS) {
+	if (b->storms < SDR_BLAME_STORMS || share > SDR_BLAME_MOST) {
 		b->ours = b->held + sdr_blame_beyond(b, b->bytes, b->lost);
 		/* one storm does not make a habit that weather would take long to end */
 		few = fmin(b->ours, SDR_BLAME_TOLD_LEAST * at->mtu);
