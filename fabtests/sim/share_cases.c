@@ -69,6 +69,17 @@ const struct bar_case bar_cases[] = {
 	{ "fair-4-4", .flows = 4, .queue_bdp = 4,
 	  .must = { MOST(DROP, 0.001), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(DELAY95, 6e-3),
 		    MOST(PARITY, 0.001) } },
+	/* a buffer that is less than any of them would keep */
+	{ "metro-2-0.1", .flows = 2, .rtt_s = 4e-3, .queue_bdp = 0.1,
+	  .must = { MOST(DROP, 0.01), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(PARITY, 0.01) } },
+	{ "metro-4-0.1", .flows = 4, .rtt_s = 4e-3, .queue_bdp = 0.1, .quick = true,
+	  .must = { MOST(DROP, 0.02), LEAST(JAIN, 0.9), LEAST(UTIL, 0.93), MOST(PARITY, 0.01) } },
+	{ "metro-8-0.1", .flows = 8, .rtt_s = 8e-3, .queue_bdp = 0.1,
+	  .must = { MOST(DROP, 0.03), LEAST(JAIN, 0.9), LEAST(UTIL, 0.93), MOST(PARITY, 0.02) } },
+	{ "fair-4-0.04", .flows = 4, .queue_bdp = 0.04,
+	  .must = { MOST(DROP, 0.02), LEAST(JAIN, 0.95), LEAST(UTIL, 0.9), MOST(PARITY, 0.02) } },
+	/* and one of two packets, which nobody can share well */
+	{ "tiny-4", .flows = 4, .rtt_s = 4e-3, .queue_bytes = 15000, .must = { MOST(DROP, 0.15) } },
 	/* nobody takes the others for rivals */
 	{ "crowd-8", .flows = 8, .quick = true,
 	  .must = { MOST(DROP, 0.01), LEAST(JAIN, 0.95), LEAST(UTIL, 0.95), MOST(DELAY95, 12e-3) } },

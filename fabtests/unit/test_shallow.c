@@ -58,6 +58,26 @@ static void never_all(void **state)
 			 72000 + (uint64_t)(100000 * SDR_SHALLOW_LEAST));
 }
 
+/* What is kept at least is the caller's to say, at any time. */
+static void at_least_what_is_said(void **state)
+{
+	struct sdr_shallow s;
+
+	(void)state;
+	sdr_shallow_init(&s, 0);
+	sdr_shallow_least(&s, 0.05);
+	sdr_shallow_acked(&s, MS, 1e6);
+	assert_int_equal(sdr_shallow_keeps(&s, 100000, 0), 5000);
+	sdr_shallow_least(&s, 0.5);
+	assert_int_equal(sdr_shallow_keeps(&s, 100000, 0), 50000);
+	/* and from there time gives back */
+	sdr_shallow_acked(&s, 101 * MS, 0);
+	assert_in_range(sdr_shallow_keeps(&s, 100000, 0), 54000, 56000);
+	sdr_shallow_least(&s, 1);
+	sdr_shallow_acked(&s, 102 * MS, 100);
+	assert_int_equal(sdr_shallow_keeps(&s, 100000, 0), 100000);
+}
+
 /* Twenty a second, so many at a time as come: as many are taken as given back. */
 static void settles(void **state)
 {
@@ -95,6 +115,7 @@ int main(void)
 		cmocka_unit_test(all_without_losses),
 		cmocka_unit_test(losses_take_and_time_gives_back),
 		cmocka_unit_test(never_all),
+		cmocka_unit_test(at_least_what_is_said),
 		cmocka_unit_test(settles),
 		cmocka_unit_test(a_clock_that_stands_gives_nothing),
 	};

@@ -21,15 +21,14 @@
 #include "rel/path/sdr_auto_target.h"
 #include "rel/path/sdr_cc_auto.h"
 
-#define SDR_AUTO_USED	      4	   /* times what a round carried: no window grows beyond */
-#define SDR_AUTO_YIELD	      0.7  /* of the window at least remains after a round */
-#define SDR_AUTO_QUIET	      0.25 /* of the target: hardly any queue */
-#define SDR_AUTO_QUIET_ROUNDS 3u
-#define SDR_AUTO_PACE_STEP    1.25		 /* a quiet path is filled faster and faster */
-#define SDR_AUTO_BOUND_NS     (700 * 1000000ull) /* a bound stands that long, */
-#define SDR_AUTO_BOUND_STEP   1.0  /* and is lifted by that of the plain step a round */
-#define SDR_AUTO_BOUND_OVER   1.02 /* a window above it may grow by that */
-#define SDR_AUTO_BOUND_SLOW   16.0 /* of what was sent, a round, where that was all there was */
+#define SDR_AUTO_USED	    4	 /* times what a round carried: no window grows beyond */
+#define SDR_AUTO_YIELD	    0.7	 /* of the window at least remains after a round */
+#define SDR_AUTO_QUIET	    0.25 /* of the target: hardly any queue */
+#define SDR_AUTO_PACE_STEP  1.25 /* a quiet path is filled faster and faster */
+#define SDR_AUTO_BOUND_NS   (700 * 1000000ull) /* a bound stands that long, */
+#define SDR_AUTO_BOUND_STEP 1.0		       /* and is lifted by that of the plain step a round */
+#define SDR_AUTO_BOUND_OVER 1.02	       /* a window above it may grow by that */
+#define SDR_AUTO_BOUND_SLOW 16.0 /* of what was sent, a round, where that was all there was */
 
 static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct sdr_cc_rate *rate)
 {

@@ -10,6 +10,7 @@
  */
 #include <math.h>
 #include "base/sdr_assert.h"
+#include "rel/path/sdr_auto_cruise.h"
 #include "rel/path/sdr_auto_target.h"
 #include "rel/path/sdr_cc_auto.h"
 #include "rel/path/sdr_cc_ops.h"
@@ -32,6 +33,9 @@
 #define SDR_AUTO_LEAN_MOST    0.66
 #define SDR_AUTO_LEAN_NONE    0.5
 #define SDR_AUTO_LEAN_LEAST   0.5
+/* what is kept at least in a shallow buffer: of a far round trip, and of what it would keep */
+#define SDR_AUTO_SHALLOW       0.02
+#define SDR_AUTO_SHALLOW_LEAST 0.05
 /* of the window: the smallest that still has a rate; on a near path, of what would fill it */
 #define SDR_AUTO_WIN_MIN_PKTS (1.0 / 64)
 #define SDR_AUTO_NEAR_SHARE   (1.0 / 16)
@@ -138,25 +142,55 @@ static uint64_t auto_lean(const struct sdr_cc *cc, double win, uint64_t keeps)
 	return (uint64_t)fmax((double)keeps + lean, SDR_AUTO_LEAN_LEAST * (double)keeps);
 }
 
-/* The smallest round trip may be a small packet's: what a full one takes longer is no queue. */
-uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win)
+/*
+ * The queue that this flow would keep, if the buffer were deep, ns.  The smallest round trip may be
+ * a small packet's: what a full one takes longer is no queue.
+ */
+static uint64_t auto_would(const struct sdr_cc *cc, double win)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
-	bool near = sdr_qdelay_near(a->queue.base);
 	uint64_t slot = 0;
 
 	if (a->rival.most > 0)
 		slot = (uint64_t)(cc->mtu / a->rival.most * SDR_CC_NS_PER_S);
 	/* among many nobody was seen to have much of the path */
-	if (near && sdr_qdelay_slot(&a->queue) < slot)
+	if (sdr_qdelay_near(a->queue.base) && sdr_qdelay_slot(&a->queue) < slot)
 		slot = sdr_qdelay_slot(&a->queue);
 	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, sdr_auto_counts(cc, win));
 	slot = auto_lean(cc, sdr_auto_counts(cc, win), slot);
 	/* a mean has what the path adds by chance in it (more than the path is our own), ... */
-	slot += (uint64_t)(sdr_auto_few(cc) * fmin(a->queue.noise, (double)a->queue.base));
-	/* ... and a queue shorter than that is not seen */
-	slot = slot > (uint64_t)a->queue.noise ? slot : (uint64_t)a->queue.noise;
-	return near ? sdr_shallow_keeps(&a->shallow, slot, sdr_qdelay_slot(&a->queue)) : slot;
+	return slot + (uint64_t)(sdr_auto_few(cc) * fmin(a->queue.noise, (double)a->queue.base));
+}
+
+/*
+ * ... and a queue shorter than that is not seen, which late hosts of a rack must not fill.  A far
+ * path that is not full is filled as fast as ever.
+ */
+uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	uint64_t own = sdr_qdelay_slot(&a->queue), noise = (uint64_t)a->queue.noise;
+	uint64_t keeps = auto_would(cc, win);
+
+	if (sdr_qdelay_near(a->queue.base))
+		return sdr_shallow_keeps(&a->shallow, keeps > noise ? keeps : noise, own);
+	if (a->quiet <= SDR_AUTO_QUIET_ROUNDS)
+		keeps = sdr_shallow_keeps(&a->shallow, keeps, own);
+	return keeps > noise ? keeps : noise;
+}
+
+double sdr_auto_shallow(const struct sdr_cc *cc)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double over = (double)auto_would(cc, a->win) - (double)sdr_qdelay_slot(&a->queue);
+	double share = 1;
+
+	if (sdr_qdelay_near(a->queue.base))
+		return SDR_SHALLOW_LEAST;
+	if (over > SDR_AUTO_SHALLOW * (double)a->queue.base)
+		share = SDR_AUTO_SHALLOW * (double)a->queue.base / over;
+
+	return fmax(share, SDR_AUTO_SHALLOW_LEAST);
 }
 
 /*

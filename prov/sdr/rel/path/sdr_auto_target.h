@@ -18,6 +18,8 @@ uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win);
 double sdr_auto_counts(const struct sdr_cc *cc, double win);
 /* The queue that this flow keeps with that window, noise and the time of a packet included: ns. */
 uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win);
+/* Of the queue that it would keep with its window: the share that losses leave at least. */
+double sdr_auto_shallow(const struct sdr_cc *cc);
 /* 1: its window is so few packets of a near path that they count one by one; 0: one as others. */
 double sdr_auto_few(const struct sdr_cc *cc);
 double sdr_auto_floor(const struct sdr_cc *cc);	 /* the smallest window, bytes */

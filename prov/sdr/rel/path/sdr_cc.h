@@ -79,7 +79,7 @@ struct sdr_cc_bond {
 
 /* bytes: a receiver that did not say; cap of the first window */
 #define SDR_CC_RX_WINDOW (256u * 1024)
-#define SDR_CC_STATE_MAX 1680u /* bytes of a controller's own state */
+#define SDR_CC_STATE_MAX 1688u /* bytes of a controller's own state */
 
 struct sdr_cc {
 	const struct sdr_cc_ops *ops;

@@ -20,6 +20,7 @@
  *    losses  sdr_blame.c says whether they are ours.  Ours put a bound on the window
  *            (sdr_auto_cut.c), which is lifted slowly after a while (BBRv3's inflight_hi); the
  *            weather's do nothing.
+ *    shallow buffers: losses, whosever, shrink the target (sdr_shallow.c), down to a floor
  *    marks   the window shrinks by half the share of packets with congestion marks, once a round
  *            trip (DCTCP; RFC 8257)
  *    rivals  flows that do not yield to delay: sdr_rival.c has the window while there are some
@@ -193,10 +194,19 @@ static bool auto_asks(const struct sdr_cc *cc, uint64_t target)
 	return a->queue.queue > SDR_AUTO_ELSEWHERE * (theirs + target);
 }
 
+/* The queue that is kept in this round, ns. */
+static uint64_t auto_keeps(struct sdr_cc *cc)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+
+	sdr_shallow_least(&a->shallow, sdr_auto_shallow(cc));
+	return sdr_auto_keeps(cc, a->win);
+}
+
 static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	uint64_t target = sdr_auto_keeps(cc, a->win);
+	uint64_t target = auto_keeps(cc);
 	double little = SDR_AUTO_LITTLE * a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S;
 	struct sdr_rival_at at = {
 		.now = now,
@@ -313,6 +323,20 @@ static void auto_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 		sdr_qdelay_least(&a->queue, ack->min_rtt);
 }
 
+/*
+ * The packets that this tells to be lost in a buffer: on a far path one, as a burst is one
+ * accident, and what START has sent too much is none.
+ */
+static double auto_shallower(const struct sdr_cc *cc, const struct sdr_cc_ack *ack)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double lost = (double)ack->lost / cc->mtu;
+
+	if (sdr_qdelay_near(a->queue.base))
+		return lost;
+	return a->phase == SDR_AUTO_START || a->rounds <= a->settled ? 0 : fmin(lost, 1);
+}
+
 static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		       const struct sdr_cc_rate *rate)
 {
@@ -332,8 +356,7 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	cc->min_rtt = a->queue.base;
 	sdr_blame_acked(&a->blame, ack->bytes, ack->lost - ack->repaired,
 			ack->rtt > a->queue.base ? ack->rtt - a->queue.base : 0);
-	if (sdr_qdelay_near(a->queue.base))
-		sdr_shallow_acked(&a->shallow, ack->now, (double)ack->lost / cc->mtu);
+	sdr_shallow_acked(&a->shallow, ack->now, auto_shallower(cc, ack));
 	/* which queue they met is not known any more */
 	if (ack->repaired)
 		sdr_blame_acked(&a->blame, 0, ack->repaired, 0);
