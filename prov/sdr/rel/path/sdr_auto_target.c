@@ -189,8 +189,17 @@ double sdr_auto_shallow(const struct sdr_cc *cc)
 		return SDR_SHALLOW_LEAST;
 	if (over > SDR_AUTO_SHALLOW * (double)a->queue.base)
 		share = SDR_AUTO_SHALLOW * (double)a->queue.base / over;
-
 	return fmax(share, SDR_AUTO_SHALLOW_LEAST);
+}
+
+/* On a far path a burst is one accident, and what START has sent too much is none. */
+double sdr_auto_overran(const struct sdr_cc *cc, double lost)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+
+	if (sdr_qdelay_near(a->queue.base))
+		return lost / cc->mtu;
+	return a->phase == SDR_AUTO_START || a->rounds <= a->settled ? 0 : fmin(lost / cc->mtu, 1);
 }
 
 /*

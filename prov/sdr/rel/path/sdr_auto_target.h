@@ -20,6 +20,8 @@ double sdr_auto_counts(const struct sdr_cc *cc, double win);
 uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win);
 /* Of the queue that it would keep with its window: the share that losses leave at least. */
 double sdr_auto_shallow(const struct sdr_cc *cc);
+/* What an acknowledgement tells to be lost, bytes, in packets that a buffer may have dropped. */
+double sdr_auto_overran(const struct sdr_cc *cc, double lost);
 /* 1: its window is so few packets of a near path that they count one by one; 0: one as others. */
 double sdr_auto_few(const struct sdr_cc *cc);
 double sdr_auto_floor(const struct sdr_cc *cc);	 /* the smallest window, bytes */

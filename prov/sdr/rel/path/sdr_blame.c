@@ -15,9 +15,10 @@
  *                   a message its time.
  *   too many        more than SDR_BLAME_MAX beyond what is expected is no weather (STORM), unless
  *                   one cut after the other does not help (FOUL): the rate has gone down to a
- *                   tenth then, and the losses have not.  So does a device that drops whatever
- *                   was overtaken, on a path that reorders.  What is decided next left before the
- *                   cut: its losses are the storm's, and no weather, if they are too few to ask.
+ *                   tenth then, and the losses have not; more than half never is.  So does a device
+ *                   that drops whatever was overtaken, on a path that reorders.  What is decided
+ *                   next left before the cut: its losses are the storm's, and no weather, if they
+ *                   are too few to ask.
  *   late            what was taken for lost was only overtaken: it never counted, and where most
  *                   of what a cut answered was that, the window from before comes back (as TCP
  *                   undoes, RFC 3522, RFC 8985)

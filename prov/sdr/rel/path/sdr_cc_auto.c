@@ -19,8 +19,9 @@
  * Beside that law stand:
  *    losses  sdr_blame.c says whether they are ours.  Ours put a bound on the window
  *            (sdr_auto_cut.c), which is lifted slowly after a while (BBRv3's inflight_hi); the
- *            weather's do nothing.
- *    shallow buffers: losses, whosever, shrink the target (sdr_shallow.c), down to a floor
+ *            weather's do nothing to it.
+ *            Whosever they are, they shrink the target for a while, as the buffer may be shorter
+ *            than that (sdr_shallow.c).
  *    marks   the window shrinks by half the share of packets with congestion marks, once a round
  *            trip (DCTCP; RFC 8257)
  *    rivals  flows that do not yield to delay: sdr_rival.c has the window while there are some
@@ -323,20 +324,6 @@ static void auto_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 		sdr_qdelay_least(&a->queue, ack->min_rtt);
 }
 
-/*
- * The packets that this tells to be lost in a buffer: on a far path one, as a burst is one
- * accident, and what START has sent too much is none.
- */
-static double auto_shallower(const struct sdr_cc *cc, const struct sdr_cc_ack *ack)
-{
-	const struct sdr_auto *a = sdr_auto_look(cc);
-	double lost = (double)ack->lost / cc->mtu;
-
-	if (sdr_qdelay_near(a->queue.base))
-		return lost;
-	return a->phase == SDR_AUTO_START || a->rounds <= a->settled ? 0 : fmin(lost, 1);
-}
-
 static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		       const struct sdr_cc_rate *rate)
 {
@@ -356,7 +343,7 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	cc->min_rtt = a->queue.base;
 	sdr_blame_acked(&a->blame, ack->bytes, ack->lost - ack->repaired,
 			ack->rtt > a->queue.base ? ack->rtt - a->queue.base : 0);
-	sdr_shallow_acked(&a->shallow, ack->now, auto_shallower(cc, ack));
+	sdr_shallow_acked(&a->shallow, ack->now, sdr_auto_overran(cc, (double)ack->lost));
 	/* which queue they met is not known any more */
 	if (ack->repaired)
 		sdr_blame_acked(&a->blame, 0, ack->repaired, 0);
