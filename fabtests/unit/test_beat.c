@@ -46,6 +46,16 @@ static void cycle(struct rounds *t, uint32_t rounds, double lost)
 	step(t, 0, 0);
 }
 
+/* The same, but a quarter of it is left. */
+static void sways(struct rounds *t, uint32_t rounds, double lost)
+{
+	uint32_t i;
+
+	for (i = 1; i < rounds; i++)
+		step(t, CREST / 4 + i * CREST * 3 / 4 / (rounds - 1), i == rounds - 1 ? lost : 0);
+	step(t, CREST / 4, 0);
+}
+
 /* Nobody is seen for so many rounds. */
 static void gap(struct rounds *t, uint32_t rounds)
 {
@@ -140,6 +150,11 @@ static void beat__without_losses_of_ours(void **state)
 		cycle(&t, 7, 0);
 	cycle(&t, 7, 3);
 	assert_true(sdr_beat_worth(&t.b, t.at.now));
+	/* nor is it one that leaves a part of the queue, as a crowd's does */
+	rounds_new(&t);
+	for (i = 0; i < 12; i++)
+		sways(&t, 7, i % 4 ? 0 : 3);
+	assert_false(sdr_beat_worth(&t.b, t.at.now));
 	/* what falls at other times has another beat, however often one of them is at ours */
 	rounds_new(&t);
 	for (i = 0; i < 40; i++)

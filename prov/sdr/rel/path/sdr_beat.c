@@ -13,10 +13,13 @@
  * (what was cut shows a round trip later), nor what the queue does when there was nothing to send:
  * messages of some round trips, one after the other, have a beat of their own.  And after two beats
  * in a row the own rate is kept for 30 rounds, no more and no less, whatever is lost: two more in
- * these are believed, with losses of ours or without, as who keeps still loses little.  Of crowds
- * that costs next to nothing, as who listens has what it had.  Who was believed to be there is
- * listened to again, with less than we held beside it, since it beats as long as it has more than
- * a rest of the path only.  Then one beat will do.
+ * these are believed.  Of crowds that costs next to nothing, as who listens has what it had.  Who
+ * was believed to be there is listened to again, with less than we held beside it, since it beats
+ * as long as it has more than a rest of the path only.  Then one beat will do.
+ *
+ * Who has little, or keeps still, loses nothing in most crests.  A fall without losses that leaves
+ * hardly a queue keeps the time, and for who listens it is a beat; crowds sway as regularly, but
+ * not as far down.
  *
  * What two of them do at once has no beat, nor have later versions, which ask once in seconds.
  * A path that carries only a few packets of ours in a round trip tells nothing, as losses are
@@ -37,11 +40,12 @@
 #define BEAT_LEAST 6.2
 #define BEAT_MOST  8.8
 #define BEAT_SAME  3.0
-#define BEAT_LOST  0.5 /* packets lost within three rounds */
-#define BEAT_CUT   0.9 /* of the window: who goes below makes a fall by itself */
-#define BEAT_STILL 3u  /* rounds after a drain, or after a pause, that it may have made */
-#define BEAT_WORTH 2u  /* beats */
-#define BEAT_SURE  2u  /* more of them, while we listen */
+#define BEAT_LOST  0.5	/* packets lost within three rounds */
+#define BEAT_EMPTY 0.15 /* of the crest: without losses a fall leaves less */
+#define BEAT_CUT   0.9	/* of the window: who goes below makes a fall by itself */
+#define BEAT_STILL 3u	/* rounds after a drain, or after a pause, that it may have made */
+#define BEAT_WORTH 2u	/* beats */
+#define BEAT_SURE  2u	/* more of them, while we listen */
 #define BEAT_AGAIN 1u
 /* rounds in which we do, and ns before the next time */
 #define BEAT_ROUNDS   30u
@@ -97,7 +101,8 @@ void sdr_beat_round(struct sdr_beat *b, const struct sdr_beat_at *at)
 	double fall = fmax(fmax(BEAT_FALL * (double)at->base, BEAT_FALL_NS),
 			   BEAT_FALL_TARGET * (double)at->target);
 	double lost = at->lost + b->lost[0] + b->lost[1];
-	bool own = b->win[0] < BEAT_CUT * b->win[SDR_BEAT_PAST - 1];
+	double crest = fmax(b->queue[0], b->queue[1]);
+	bool own = b->win[0] < BEAT_CUT * b->win[SDR_BEAT_PAST - 1], lossy;
 
 	SDR_ASSERT(at->base && at->mtu && at->win > 0 && at->now >= b->fell_at);
 	if (at->drains != b->drains || at->app_limited)
@@ -105,9 +110,10 @@ void sdr_beat_round(struct sdr_beat *b, const struct sdr_beat_at *at)
 	else
 		b->still += b->still < BEAT_STILL;
 	b->drains = at->drains;
-	if (b->still >= BEAT_STILL && !own &&
-	    (double)at->queue + fall < fmax(b->queue[0], b->queue[1]))
-		beat_falls(b, at, lost >= BEAT_LOST * at->mtu);
+	lossy = lost >= BEAT_LOST * at->mtu;
+	if (b->still >= BEAT_STILL && !own && (double)at->queue + fall < crest &&
+	    (lossy || (double)at->queue < BEAT_EMPTY * crest))
+		beat_falls(b, at, lossy);
 	if ((double)(at->now - b->fell_at) > 2 * BEAT_MOST * (double)at->base)
 		b->beats = 0;
 	beat_note(b, at);
