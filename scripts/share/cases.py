@@ -70,6 +70,15 @@ def fair(n, bdp, drop, ping_ms=None):
     return lambda ctx, name: flows_of(ctx, name, n, "%gbdp" % bdp, drop, ping_ms=ping_ms)
 
 
+def metro(n, ms, drop):
+    """Tens to hundreds of km, and a buffer that is shorter than the queue that any of them would keep."""
+    def case(ctx, name):
+        r = run(ctx, name, line("0.1bdp", "1gbit", "%gms" % ms, n), [bulk(i + 1, ctx.seconds + 1) for i in range(n)],
+                ctx.seconds)
+        bars(ctx, r, drop, 0.8, 0.9)
+    return case
+
+
 def three(bdp, drop):
     return lambda ctx, name: flows_of(ctx, name, 3, "%gbdp" % bdp, drop, None, None, None, 25)
 
@@ -309,6 +318,8 @@ def add(name, fn, quick=True):
 for bdp, drop, ping_ms in ((0.1, 2, None), (0.5, 1, None), (1, 0.5, 6), (4, 0.1, 6)):
     add("fair-2-%g" % bdp, fair(2, bdp, drop, ping_ms))
     add("fair-4-%g" % bdp, fair(4, bdp, drop, ping_ms), False)
+for n, ms, drop in ((2, 4, 1), (4, 4, 2), (4, 8, 2)):
+    add("metro-%d-%gms" % (n, ms), metro(n, ms, drop), n == 4 and ms == 4)
 for bdp, drop in ((0.25, 2), (1, 0.5)):
     add("three-%g" % bdp, three(bdp, drop))
 add("late-comer", late_comer)
