@@ -318,7 +318,7 @@ def add(name, fn, quick=True):
 for bdp, drop, ping_ms in ((0.1, 2, None), (0.5, 1, None), (1, 0.5, 6), (4, 0.1, 6)):
     add("fair-2-%g" % bdp, fair(2, bdp, drop, ping_ms))
     add("fair-4-%g" % bdp, fair(4, bdp, drop, ping_ms), False)
-for n, ms, drop in ((2, 4, 1), (4, 4, 2), (4, 8, 2)):
+for n, ms, drop in ((2, 4, 1), (4, 4, 3), (4, 8, 2)):
     add("metro-%d-%gms" % (n, ms), metro(n, ms, drop), n == 4 and ms == 4)
 for bdp, drop in ((0.25, 2), (1, 0.5)):
     add("three-%g" % bdp, three(bdp, drop))
