@@ -138,6 +138,14 @@ static enum sdr_push_says nobody(struct sdr_push *p, const struct sdr_rival_at *
 	return SDR_PUSH_NOBODY;
 }
 
+/* To where it was, and once more soon, at another time. */
+static enum sdr_push_says again(struct sdr_push *p, const struct sdr_rival_at *at, double *win)
+{
+	back(p, at, win);
+	p->at = at->now + at->random % SDR_PUSH_AGAIN_NS;
+	return SDR_PUSH_ASIDE;
+}
+
 /* Too much was lost of what left before our push: another's goes on, and would look like it. */
 static bool busy(const struct sdr_push *p, const struct sdr_rival_at *at)
 {
@@ -186,11 +194,8 @@ enum sdr_push_says sdr_push_round(struct sdr_push *p, const struct sdr_rival_at 
 		pause_long(p, at);
 		return SDR_PUSH_ASIDE;
 	}
-	if (busy(p, at)) {
-		back(p, at, win);
-		p->at = at->now + at->random % SDR_PUSH_AGAIN_NS;
-		return SDR_PUSH_ASIDE;
-	}
+	if (busy(p, at))
+		return again(p, at, win);
 	if (collides(p, at))
 		return nobody(p, at, win);
 	longest = fmax(SDR_PUSH_LONG * (double)at->target, fmin(p->base, p->grown));
@@ -204,11 +209,9 @@ enum sdr_push_says sdr_push_round(struct sdr_push *p, const struct sdr_rival_at 
 	}
 	if (yield(p, longest, n))
 		return nobody(p, at, win);
-	if (!p->sure) { /* it may have been another's push: once more, at another time */
-		back(p, at, win);
+	if (!p->sure) { /* it may have been another's push */
 		p->sure = true;
-		p->at = at->now + at->random % SDR_PUSH_AGAIN_NS;
-		return SDR_PUSH_ASIDE;
+		return again(p, at, win);
 	}
 	p->sure = p->suspect = false;
 	return SDR_PUSH_RIVALS;
