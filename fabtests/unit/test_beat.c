@@ -36,24 +36,19 @@ static void step(struct rounds *t, uint64_t queue, double lost)
 	sdr_beat_round(&t->b, &t->at);
 }
 
-/* The queue grows for all rounds but the last of so many, and falls in that one. */
-static void cycle(struct rounds *t, uint32_t rounds, double lost)
+/* The queue grows for all rounds but the last of so many, and falls to what is left in that one. */
+static void cycle_to(struct rounds *t, uint32_t rounds, uint64_t left, double lost)
 {
 	uint32_t i;
 
 	for (i = 1; i < rounds; i++)
-		step(t, i * CREST / (rounds - 1), i == rounds - 1 ? lost : 0);
-	step(t, 0, 0);
+		step(t, left + i * (CREST - left) / (rounds - 1), i == rounds - 1 ? lost : 0);
+	step(t, left, 0);
 }
 
-/* The same, but a quarter of it is left. */
-static void sways(struct rounds *t, uint32_t rounds, double lost)
+static void cycle(struct rounds *t, uint32_t rounds, double lost)
 {
-	uint32_t i;
-
-	for (i = 1; i < rounds; i++)
-		step(t, CREST / 4 + i * CREST * 3 / 4 / (rounds - 1), i == rounds - 1 ? lost : 0);
-	step(t, CREST / 4, 0);
+	cycle_to(t, rounds, 0, lost);
 }
 
 /* Nobody is seen for so many rounds. */
@@ -153,7 +148,7 @@ static void beat__without_losses_of_ours(void **state)
 	/* nor is it one that leaves a part of the queue, as a crowd's does */
 	rounds_new(&t);
 	for (i = 0; i < 12; i++)
-		sways(&t, 7, i % 4 ? 0 : 3);
+		cycle_to(&t, 7, CREST / 4, i % 4 ? 0 : 3);
 	assert_false(sdr_beat_worth(&t.b, t.at.now));
 	/* what falls at other times has another beat, however often one of them is at ours */
 	rounds_new(&t);

@@ -742,7 +742,6 @@ static void auto__strange_acknowledgements(void **state)
 	assert_true(cc.cwnd >= SDR_CC_MIN_PKTS * 4096ull && cc.pacing_Bps > 0);
 }
 
-/* The queue that a flow keeps: longer for who has less, by the root. */
 /*
  * One of many, whose rounds begin with what the application did not fill: the window grows by half
  * of one round, and not of all those before it.
@@ -782,6 +781,7 @@ static void auto__grows_by_one_round_at_a_time(void **state)
 	}
 }
 
+/* The queue that a flow keeps: longer for who has less, by the root. */
 static void auto__target(void **state)
 {
 	uint64_t all, quarter;
