@@ -76,6 +76,10 @@ const struct bar_case bar_cases[] = {
 	  .must = { MOST(DROP, 0.02), LEAST(JAIN, 0.9), LEAST(UTIL, 0.93), MOST(PARITY, 0.01) } },
 	{ "metro-8-0.1", .flows = 8, .rtt_s = 8e-3, .queue_bdp = 0.1,
 	  .must = { MOST(DROP, 0.03), LEAST(JAIN, 0.9), LEAST(UTIL, 0.93), MOST(PARITY, 0.02) } },
+	/* three packets: who has more sees a shorter one */
+	{ "metro-8-2ms", .flows = 8, .rtt_s = 2e-3, .queue_bdp = 0.1,
+	  .must = { MOST(DROP, 0.03), LEAST(JAIN, 0.8), LEAST(UTIL, 0.93), MOST(PARITY, 0.02) } },
+	{ "metro-weather", .flows = 1, .rtt_s = 2e-3, .loss = 1e-2, .must = ALONE_MUST },
 	{ "fair-4-0.04", .flows = 4, .queue_bdp = 0.04,
 	  .must = { MOST(DROP, 0.02), LEAST(JAIN, 0.95), LEAST(UTIL, 0.9), MOST(PARITY, 0.02) } },
 	/* and one of two packets, which nobody can share well */

@@ -33,9 +33,17 @@
 #define SDR_AUTO_LEAN_MOST    0.66
 #define SDR_AUTO_LEAN_NONE    0.5
 #define SDR_AUTO_LEAN_LEAST   0.5
-/* what is kept at least in a shallow buffer: of a far round trip, and of what it would keep */
+/* what is kept at least in a shallow buffer: of a far round trip, ns, and of what it would keep */
 #define SDR_AUTO_SHALLOW       0.02
+#define SDR_AUTO_SHALLOW_NS    55000.0
 #define SDR_AUTO_SHALLOW_LEAST 0.05
+/* of what it would keep, and ns, what is kept of a far path: none of the mean counts, to all of it;
+ * of what it adds by chance */
+#define SDR_AUTO_EVEN_NONE    0.6
+#define SDR_AUTO_EVEN	      0.3
+#define SDR_AUTO_EVEN_NONE_NS 400000.0
+#define SDR_AUTO_EVEN_NS      300000.0
+#define SDR_AUTO_EVEN_NOISE   0.25
 /* of the window: the smallest that still has a rate; on a near path, of what would fill it */
 #define SDR_AUTO_WIN_MIN_PKTS (1.0 / 64)
 #define SDR_AUTO_NEAR_SHARE   (1.0 / 16)
@@ -166,7 +174,7 @@ static uint64_t auto_would(const struct sdr_cc *cc, double win)
  * ... and a queue shorter than that is not seen, which late hosts of a rack must not fill.  A far
  * path that is not full is filled as fast as ever.
  */
-uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win)
+static uint64_t auto_kept(const struct sdr_cc *cc, double win)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
 	uint64_t own = sdr_qdelay_slot(&a->queue), noise = (uint64_t)a->queue.noise;
@@ -179,16 +187,52 @@ uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win)
 	return keeps > noise ? keeps : noise;
 }
 
+/* How far x is on the way from none to all: 0..1. */
+static double auto_way(double x, double none, double all)
+{
+	return fmin(fmax((none - x) / (none - all), 0), 1);
+}
+
+/*
+ * On a far path windows are many packets; but where losses have left next to nothing of the queue
+ * (kept, ns), what of it the smallest of many samples misses is as much as it is long, and who has
+ * more takes all.
+ */
+static double auto_even(const struct sdr_cc *cc, uint64_t kept)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+
+	if (a->queue.base < SDR_QDELAY_FAR_NS || a->overtakes)
+		return 0;
+	return auto_way(a->shallow.keeps, SDR_AUTO_EVEN_NONE, SDR_AUTO_EVEN) *
+	       auto_way((double)kept, SDR_AUTO_EVEN_NONE_NS, SDR_AUTO_EVEN_NS);
+}
+
+double sdr_auto_even(const struct sdr_cc *cc)
+{
+	return fmax(sdr_auto_few(cc), auto_even(cc, auto_kept(cc, sdr_auto_look(cc)->win)));
+}
+
+uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double noise = fmin(a->queue.noise, (double)a->queue.base);
+	uint64_t kept = auto_kept(cc, win);
+
+	return kept + (uint64_t)(SDR_AUTO_EVEN_NOISE * auto_even(cc, kept) * noise);
+}
+
 double sdr_auto_shallow(const struct sdr_cc *cc)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
 	double over = (double)auto_would(cc, a->win) - (double)sdr_qdelay_slot(&a->queue);
+	double least = fmax(SDR_AUTO_SHALLOW * (double)a->queue.base, SDR_AUTO_SHALLOW_NS);
 	double share = 1;
 
 	if (sdr_qdelay_near(a->queue.base))
 		return SDR_SHALLOW_LEAST;
-	if (over > SDR_AUTO_SHALLOW * (double)a->queue.base)
-		share = SDR_AUTO_SHALLOW * (double)a->queue.base / over;
+	if (over > least)
+		share = least / over;
 	return fmax(share, SDR_AUTO_SHALLOW_LEAST);
 }
 

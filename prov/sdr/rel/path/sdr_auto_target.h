@@ -24,6 +24,8 @@ double sdr_auto_shallow(const struct sdr_cc *cc);
 double sdr_auto_overran(const struct sdr_cc *cc, double lost);
 /* 1: its window is so few packets of a near path that they count one by one; 0: one as others. */
 double sdr_auto_few(const struct sdr_cc *cc);
+/* How far the mean of a round counts, and not its smallest sample: see sdr_qdelay_round(). */
+double sdr_auto_even(const struct sdr_cc *cc);
 double sdr_auto_floor(const struct sdr_cc *cc);	 /* the smallest window, bytes */
 double sdr_auto_damp(const struct sdr_cc *cc);	 /* of a step, that the window takes */
 double sdr_auto_lasted(const struct sdr_cc *cc); /* round trips that the last round counts for */

@@ -362,7 +362,7 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	if (rate->round_start && ack->now >= a->round_at + SDR_AUTO_ROUND_NS &&
 	    sdr_qdelay_round(&a->queue,
 			     sdr_auto_target(a->queue.base, cc->mtu, sdr_auto_counts(cc, a->win)),
-			     sdr_auto_few(cc), a->overtakes)) {
+			     sdr_auto_even(cc), a->overtakes)) {
 		a->lasted = ack->now - a->round_at;
 		changed = true;
 		a->round_at = ack->now;

@@ -17,8 +17,9 @@
  * taken away as well.
  *
  * The smallest of many is smaller than the smallest of a few, so where windows are a few packets or
- * less than one, who has more would see less of a queue and get still more.  There it is the mean,
- * or so much of it as the caller says; the harmonic one, as samples that are late are very late.
+ * less than one, or where queues are as short as that difference, who has more would see less of a
+ * queue and get still more.  There it is the mean, or so much of it as the caller says; the
+ * harmonic one, as samples that are late are very late.
  *
  * The smallest of a round does not say how the round ended: a flight that left into an empty path
  * meets no queue at its head, however long it is.  So the last samples count by themselves, too
