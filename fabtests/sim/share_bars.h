@@ -57,6 +57,7 @@ struct bar_case {
 	bool probes;		  /* by long HELLOs, as over sockets */
 	bool greets;		  /* a few bytes first, so that it is known how far it is */
 	double late_s;		  /* the last flow of sdr starts then */
+	double apart_s;		  /* or each so much after the one before */
 	double at_s, at_rate_bps; /* the line's rate from then on */
 	double mark_s, codel_s;
 	uint64_t size;

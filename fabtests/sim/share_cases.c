@@ -171,6 +171,9 @@ const struct bar_case bar_cases[] = {
 	{ "incast-8-128k", .flows = 8, LAN, .queue_bytes = 128 * KIB, .seconds = 3, .must = LAN_MUST },
 	{ "incast-8-512k", .flows = 8, LAN, .queue_bytes = 512 * KIB, .seconds = 3, .must = LAN_MUST },
 	/* of hosts that have other things to do */
+	/* whoever comes finds the queue of those before, and takes it for a part of the path */
+	{ "incast-8-512k-joins", .flows = 8, LAN, .queue_bytes = 512 * KIB, .apart_s = 10e-3,
+	  .seconds = 5, .quick = true, .must = LAN_MUST },
 	{ "incast-3-64k-late", .flows = 3, LAN, .queue_bytes = 64 * KIB, .seconds = 3,
 	  .stall_s = 1e-3, .stall_every_s = 10e-3, .must = LAN_MUST },
 	{ "incast-8-64k-late", .flows = 8, LAN, .queue_bytes = 64 * KIB, .seconds = 3,

@@ -83,6 +83,8 @@ static void bar_cfg(const struct bar_case *c, const struct sdr_cc_ops *cc, struc
 		cfg->rival[cfg->rivals++] = c->other;
 	if (c->late_s > 0)
 		cfg->start_s[cfg->flows - 1] = c->late_s;
+	for (uint32_t i = 0; i < cfg->flows && c->apart_s > 0; i++)
+		cfg->start_s[i] = i * c->apart_s;
 	if (c->clocks_s > 0)
 		cfg->clocks_s = c->clocks_s;
 	cfg->stall_s = c->stall_s;

@@ -11,6 +11,10 @@
  * behind it is of our making.  A drain lasts a round trip, and the window does not grow in the
  * rounds behind it.
  *
+ * Clocks are not as near to each other as near paths are short.  There flows drain by chance, more
+ * often, and twice a second all at once, for as much longer as clocks may differ: whoever came when
+ * there was a queue would take it for a part of the path, and with it most of what others have.
+ *
  * No timers and no clock: drain_at is looked at when a round is over.
  */
 #include <math.h>
@@ -28,6 +32,14 @@
 /* ns: the round trip that counts in these */
 #define SDR_AUTO_DRAIN_RTT_MIN (2 * 1000000ull)
 #define SDR_AUTO_DRAIN_RTT_MAX (25 * 1000000ull)
+/* ns: of near paths, all drain at multiples of that, and so much longer; nobody by chance so short
+ * before; so late, it is still one of these */
+#define SDR_AUTO_DRAIN_ALL	(1ull << 29)
+#define SDR_AUTO_DRAIN_ALL_MORE (2 * 1000000ull)
+#define SDR_AUTO_DRAIN_ALL_ROOM (50 * 1000000ull)
+#define SDR_AUTO_DRAIN_ALL_LATE (5 * 1000000ull)
+/* ... and what losses leave of the target of who does (sdr_shallow.c), at least */
+#define SDR_AUTO_DRAIN_ALL_KEEPS 0.9
 /* a queue shorter than all since the last drain, by a share and by a share of the target */
 #define SDR_AUTO_JOIN_SHARE  0.8
 #define SDR_AUTO_JOIN_TARGET 0.1
@@ -54,9 +66,35 @@ static uint64_t auto_beat(const struct sdr_cc *cc)
 }
 
 /*
+ * All of a near path drain at times; but not who is told by losses that the buffer is short, as
+ * nobody finds much of a queue there.
+ */
+static bool auto_all(const struct sdr_cc *cc)
+{
+	return sdr_qdelay_near(auto_trip(cc)) &&
+	       sdr_auto_look(cc)->shallow.keeps >= SDR_AUTO_DRAIN_ALL_KEEPS;
+}
+
+/* Since all of a near path were to drain, ns. */
+static uint64_t auto_since_all(const struct sdr_cc *cc, uint64_t now)
+{
+	return (now + cc->clock_ahead_ns) % SDR_AUTO_DRAIN_ALL;
+}
+
+/* On a near path: after ns and up to half as many more, by chance, or when all do. */
+static uint64_t auto_after_near(const struct sdr_cc *cc, uint64_t now, uint64_t ns)
+{
+	uint64_t at = now + ns + sdr_auto_random(cc, now) % (ns / 2);
+	uint64_t all = now + SDR_AUTO_DRAIN_ALL - auto_since_all(cc, now);
+
+	if (!auto_all(cc) || at + SDR_AUTO_DRAIN_ALL_ROOM < all)
+		return at;
+	return all;
+}
+
+/*
  * So many round trips from now, to the nearest multiple of a power of two by the hosts' common
- * clock: flows whose round trips differ have multiples in common, too.  Clocks are not as near to
- * each other as near paths are short: there it is up to half as many more, by chance.
+ * clock: flows whose round trips differ have multiples in common, too.
  */
 static uint64_t auto_after(const struct sdr_cc *cc, uint64_t now, uint32_t trips)
 {
@@ -64,7 +102,7 @@ static uint64_t auto_after(const struct sdr_cc *cc, uint64_t now, uint32_t trips
 	uint64_t at = now + ns + grid / 2;
 
 	if (auto_trip(cc) < SDR_QDELAY_FAR_NS)
-		return now + ns + sdr_auto_random(cc, now) % (ns / 2);
+		return auto_after_near(cc, now, ns);
 	return at - (at + cc->clock_ahead_ns) % grid;
 }
 
@@ -125,6 +163,18 @@ void sdr_auto_drain_round(struct sdr_cc *cc, uint64_t now)
 	sdr_auto_drain_wait(cc, now, SDR_AUTO_DRAIN_RTTS);
 }
 
+/* How long this one lasts, ns. */
+static uint64_t auto_drain_lasts(const struct sdr_cc *cc, uint64_t now)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+
+	if (!sdr_qdelay_near(a->queue.base))
+		return a->queue.base;
+	if (auto_all(cc) && auto_since_all(cc, now) < SDR_AUTO_DRAIN_ALL_LATE)
+		return a->queue.base + a->queue.queue + SDR_AUTO_DRAIN_ALL_MORE;
+	return a->queue.base + a->queue.queue;
+}
+
 void sdr_auto_drain_look(struct sdr_cc *cc, uint64_t now, uint64_t target, bool app_limited)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
@@ -139,9 +189,7 @@ void sdr_auto_drain_look(struct sdr_cc *cc, uint64_t now, uint64_t target, bool 
 		a->phase = SDR_AUTO_DRAIN;
 		if (cc->bond && !auto_drains_too(cc, now))
 			cc->bond->drain_ns = now;
-		a->drain_end = now + a->queue.base;
-		if (sdr_qdelay_near(a->queue.base))
-			a->drain_end += a->queue.queue;
+		a->drain_end = now + auto_drain_lasts(cc, now);
 	}
 	if (a->emptied_at && now > a->emptied_at + SDR_AUTO_FROZEN_DRAIN * a->queue.base)
 		a->shortest = fmin(a->shortest, queue);
