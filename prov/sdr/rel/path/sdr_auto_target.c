@@ -39,8 +39,8 @@
 #define SDR_AUTO_SHALLOW_LEAST 0.05
 /* of what it would keep, and ns, what is kept of a far path: none of the mean counts, to all of it;
  * of what it adds by chance */
-#define SDR_AUTO_EVEN_NONE    0.6
-#define SDR_AUTO_EVEN	      0.3
+#define SDR_AUTO_EVEN_NONE    0.4
+#define SDR_AUTO_EVEN	      0.2
 #define SDR_AUTO_EVEN_NONE_NS 400000.0
 #define SDR_AUTO_EVEN_NS      300000.0
 #define SDR_AUTO_EVEN_NOISE   0.25
