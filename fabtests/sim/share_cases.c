@@ -79,6 +79,7 @@ const struct bar_case bar_cases[] = {
 	/* three packets: who has more sees a shorter one */
 	{ "metro-8-2ms", .flows = 8, .rtt_s = 2e-3, .queue_bdp = 0.1,
 	  .must = { MOST(DROP, 0.03), LEAST(JAIN, 0.8), LEAST(UTIL, 0.93), MOST(PARITY, 0.02) } },
+	/* alone: the mean of a round has late hosts in it */
 	{ "metro-weather", .flows = 1, .rtt_s = 2e-3, .loss = 1e-2, .must = ALONE_MUST },
 	{ "fair-4-0.04", .flows = 4, .queue_bdp = 0.04,
 	  .must = { MOST(DROP, 0.02), LEAST(JAIN, 0.95), LEAST(UTIL, 0.9), MOST(PARITY, 0.02) } },
@@ -170,10 +171,10 @@ const struct bar_case bar_cases[] = {
 	{ "incast-8-64k", .flows = 8, LAN, .queue_bytes = 64 * KIB, .seconds = 3, .must = LAN_MUST },
 	{ "incast-8-128k", .flows = 8, LAN, .queue_bytes = 128 * KIB, .seconds = 3, .must = LAN_MUST },
 	{ "incast-8-512k", .flows = 8, LAN, .queue_bytes = 512 * KIB, .seconds = 3, .must = LAN_MUST },
-	/* of hosts that have other things to do */
 	/* whoever comes finds the queue of those before, and takes it for a part of the path */
 	{ "incast-8-512k-joins", .flows = 8, LAN, .queue_bytes = 512 * KIB, .apart_s = 10e-3,
 	  .seconds = 5, .quick = true, .must = LAN_MUST },
+	/* of hosts that have other things to do */
 	{ "incast-3-64k-late", .flows = 3, LAN, .queue_bytes = 64 * KIB, .seconds = 3,
 	  .stall_s = 1e-3, .stall_every_s = 10e-3, .must = LAN_MUST },
 	{ "incast-8-64k-late", .flows = 8, LAN, .queue_bytes = 64 * KIB, .seconds = 3,
