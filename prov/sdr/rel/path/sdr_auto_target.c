@@ -54,6 +54,12 @@
 #define SDR_AUTO_BOND	      0.8  /* of the window that counts: that of all paths */
 #define SDR_AUTO_FEW_LASTED   8.0  /* round trips that a round counts for, at most */
 
+/* How far x is on the way from none to all: 0..1. */
+static double auto_way(double x, double none, double all)
+{
+	return fmin(fmax((none - x) / (none - all), 0), 1);
+}
+
 /* How far a path of that round trip is one within a rack: 1, it is, to 0. */
 static double auto_rack(uint64_t base)
 {
@@ -124,7 +130,7 @@ double sdr_auto_few(const struct sdr_cc *cc)
 	/* where packets overtake, a mean tells of their ways and not of a queue */
 	if (!sdr_qdelay_near(a->queue.base) || a->overtakes)
 		return 0;
-	return fmin(fmax((SDR_AUTO_FEW_NONE - pkts) / (SDR_AUTO_FEW_NONE - SDR_AUTO_FEW), 0), 1);
+	return auto_way(pkts, SDR_AUTO_FEW_NONE, SDR_AUTO_FEW);
 }
 
 /*
@@ -185,12 +191,6 @@ static uint64_t auto_kept(const struct sdr_cc *cc, double win)
 	if (a->quiet <= SDR_AUTO_QUIET_ROUNDS)
 		keeps = sdr_shallow_keeps(&a->shallow, keeps, own);
 	return keeps > noise ? keeps : noise;
-}
-
-/* How far x is on the way from none to all: 0..1. */
-static double auto_way(double x, double none, double all)
-{
-	return fmin(fmax((none - x) / (none - all), 0), 1);
 }
 
 /*
