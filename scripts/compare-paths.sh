@@ -12,12 +12,13 @@
 #   --quick       the longer cases are left out, and runs that nothing happens in take 6 s in place of 10
 #   --seconds N   of each of these runs
 #   --single      FI_SDR_PATHS is not set: the same with the one path that a connection has then
+#   --rounds N    of each case (1): bars are of the median, which has the smallest and the largest beside it
 #   --csv         instead of the table
 #   --keep DIR    what the runs printed
 #
 # Programs are those of SDR_BUILDDIR (build/).  Nothing else should run meanwhile: sdr_wan says how late
 # it was, and a run in which it was more than 1 ms late for 1 of 100 packets, or lost packets, is marked
-# with a "?".  All of it takes about 4 minutes.  No part of any test.
+# with a "?".  A round of it all takes about 4 minutes.  No part of any test.
 #
 # "Of what lives" is what the line delivered, parity and what was sent again included, over the sum of
 # the rates of the paths that are up, less what they lose.

@@ -12,12 +12,13 @@
 #   --seconds N   of each run, in place of 10
 #   --sim         the same cases in the simulator (sdr_share_bars), where it has them, in place of sdr_wan
 #   --runs N      with --sim: seeds (5)
+#   --rounds N    of each case (1): bars are of the median, which has the smallest and the largest beside it
 #   --csv         instead of the table
 #   --keep DIR    what the runs printed
 #
 # Programs are those of SDR_BUILDDIR (build/).  Nothing else should run meanwhile: sdr_wan says how late
 # it was, and a run in which it was more than 1 ms late for 1 of 100 packets, or lost packets, is marked
-# with a "?".  All of it takes about 20 minutes.  No part of any test.
+# with a "?".  A round of it all takes about 20 minutes.  No part of any test.
 #
 # Exit status: 0 all that was measured is within its bar, 1 something is not, 2 usage, 77 no network
 # namespaces here.

@@ -2,8 +2,11 @@
 # Copyright (c) the sdr authors.
 """The table of compare-share.sh, and of compare-paths.sh: cases, bars, what was measured."""
 import argparse
+import collections
+import math
 import os
 import shutil
+import statistics
 import sys
 import tempfile
 
@@ -15,6 +18,32 @@ import wan
 SETS = {"compare-share.sh": cases, "compare-paths.sh": paths}
 
 
+class Row:
+    """One thing that a case measures, in every round of it."""
+
+    def __init__(self, what, least, most, form):
+        self.what, self.least, self.most, self.form = what, least, most, form
+        self.values, self.note, self.sure = [], "", True
+
+    def must(self):
+        return " ".join("%s %s" % (sign, self.form % bound)
+                        for sign, bound in ((">=", self.least), ("<=", self.most)) if bound is not None)
+
+    def told(self):
+        """What was measured, and whether it is within the bar: the median of the rounds, where never is the worst."""
+        never = math.inf if self.least is None else -math.inf
+        values = sorted(never if v is None else v for v in self.values)
+        text = ["never" if math.isinf(v) else self.form % v for v in (statistics.median(values), values[0], values[-1])]
+        if len(values) == 1:
+            note = "" if math.isinf(values[0]) else self.note
+        else:
+            note = " (%s .. %s)" % (text[1], text[2])
+        middle = statistics.median(values)
+        good = (self.least is None or middle >= self.least) and (self.most is None or middle <= self.most)
+        ok = "-" if not self.must() else "yes" if good else "no"
+        return text[0] + note, ok + ("" if self.sure else "?")
+
+
 class Context:
     """What a case may use, and where its rows go."""
 
@@ -23,14 +52,15 @@ class Context:
         quick = 4 if args.script == "compare-share.sh" else 6
         self.seconds = args.seconds or (quick if args.quick else 10)
         self.runs = args.runs
+        self.rounds = 1 if args.sim else args.rounds
         self.csv = args.csv
         self.single = args.single
-        self.dir = os.path.abspath(args.keep) if args.keep else tempfile.mkdtemp()
+        self.top = self.dir = os.path.abspath(args.keep) if args.keep else tempfile.mkdtemp()
         self.keep = bool(args.keep)
         self.bad = 0
         self.case = ""
-        if self.keep:
-            os.makedirs(self.dir, exist_ok=True)
+        self.rows = {}  # those of the case, by what they measure
+        self.seen = collections.Counter()  # how often, in this round
 
     def head(self):
         if self.csv:
@@ -48,22 +78,27 @@ class Context:
             print("%-14s %-44s %-10s %-22s %s" % text, flush=True)
 
     def bar(self, what, value, least=None, most=None, form="%.3g", sure=True, note=""):
-        """A row with a bar, or without one; sure False: the machine was too slow to know."""
-        if value is None:
-            self.row(what, "", "never", "no" if least is not None or most is not None else "-")
-            return
-        must = []
-        if least is not None:
-            must.append(">= " + form % least)
-        if most is not None:
-            must.append("<= " + form % most)
-        good = (least is None or value >= least) and (most is None or value <= most)
-        ok = "-" if not must else "yes" if good else "no"
-        self.row(what, " ".join(must), form % value + note, ok + ("" if sure else "?"))
+        """A row with a bar, or without one; sure False: the machine was too slow to know; value None: it never came."""
+        self.seen[what] += 1  # two flows of a kind are two rows
+        row = self.rows.setdefault((what, self.seen[what]), Row(what, least, most, form))
+        row.values.append(value)
+        row.note = note
+        row.sure = row.sure and sure
 
-
-def percent(x):
-    return 100 * x
+    def run(self, name, fn):
+        """All rounds of a case, and then its rows."""
+        self.case, self.rows = name, {}
+        for i in range(self.rounds):
+            if self.rounds > 1:
+                self.dir = os.path.join(self.top, "round-%d" % (i + 1))
+            os.makedirs(self.dir, exist_ok=True)
+            self.seen.clear()
+            try:
+                fn(self, name)
+            except wan.Failed as e:
+                self.row("failed: " + str(e)[:100], "", "", "no")
+        for r in self.rows.values():
+            self.row(r.what, r.must(), *r.told())
 
 
 def chosen(args):
@@ -86,12 +121,15 @@ def main():
     p.add_argument("--sim", action="store_true")
     p.add_argument("--single", action="store_true")
     p.add_argument("--runs", type=int, default=5)
+    p.add_argument("--rounds", type=int, default=1)
     p.add_argument("--seconds", type=float)
     p.add_argument("--csv", action="store_true")
     p.add_argument("--keep")
     p.add_argument("-h", "--help", action="store_true")
     args = p.parse_args()
     p.prog = args.script
+    if args.rounds < 1:
+        p.error("--rounds %d: at least one" % args.rounds)
     if args.sim if args.script == "compare-paths.sh" else args.single:
         p.error("%s has no --%s" % (args.script, "sim" if args.sim else "single"))
     if args.help:
@@ -110,17 +148,13 @@ def main():
     ctx.head()
     try:
         for name, fn in todo:
-            ctx.case = name
-            try:
-                sim.case(ctx, name) if args.sim else fn(ctx, name)
-            except wan.Failed as e:
-                ctx.row("failed: " + str(e)[:100], "", "", "no")
+            ctx.run(name, sim.case if args.sim else fn)
     except wan.Skipped as e:
         print("%s: %s" % (args.script, e), file=sys.stderr)
         return 77
     finally:
         if not ctx.keep:
-            shutil.rmtree(ctx.dir, ignore_errors=True)
+            shutil.rmtree(ctx.top, ignore_errors=True)
     return 1 if ctx.bad else 0
 
 
