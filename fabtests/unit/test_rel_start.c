@@ -69,13 +69,29 @@ static void curious_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	if (!ask_at || cc->delivered < ask_at)
 		return;
 	ask_at = 0;
-	cc->train_asked = true;
+	cc->train_asked = SDR_CC_TRAIN;
 }
 
 static const struct sdr_cc_ops curious = {
 	.name = "curious",
 	.trains = true,
 	.init = slow_init,
+	.acked = curious_acked,
+	.timeout = burst_timeout,
+};
+
+/* The same, beaten down to two packets in a round trip. */
+static void starved_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)
+{
+	burst_init(cc, cfg, now);
+	cc->cwnd = 2 * cc->mtu;
+	cc->pacing_Bps = 2 * cc->mtu * (BED_SEC / RTT);
+}
+
+static const struct sdr_cc_ops starved = {
+	.name = "starved",
+	.trains = true,
+	.init = starved_init,
 	.acked = curious_acked,
 	.timeout = burst_timeout,
 };
@@ -215,6 +231,30 @@ static void start__a_train_that_is_asked_for(void **state)
 		assert_int_equal(t->owns, i);
 		assert_true(share(b, t->own_Bps) > 0.85 && share(b, t->own_Bps) < 1.01);
 	}
+	bed_close(b);
+}
+
+/* It is not for the window to say how long that is, nor is it lost when all else has arrived. */
+static void start__a_train_beyond_the_window(void **state)
+{
+	struct bed *b = far_pair(GBIT, &starved);
+	const struct sdr_cc *cc = cc_of(b);
+	uint64_t most = 0;
+	struct bed_op *s;
+
+	(void)state;
+	ask_at = cc->delivered + 64 * KIB;
+	bed_recv(b, 1, bed_buf(b, 1024 * KIB, 0), 1024 * KIB);
+	s = bed_send(b, 0, 1, bed_buf(b, 1024 * KIB, 7), 1024 * KIB, 0);
+	while (!s->n) {
+		bed_run(b, MS);
+		assert_true(sdr_cc_window(cc) == cc->cwnd || cc->train_own);
+		if (bed_conn(b, 0, 1)->inflight > most)
+			most = bed_conn(b, 0, 1)->inflight;
+	}
+	assert_int_equal(cc->train.owns, 1);
+	assert_true(share(b, cc->train.own_Bps) > 0.85 && share(b, cc->train.own_Bps) < 1.01);
+	assert_in_range(most, SDR_CC_TRAIN, SDR_CC_TRAIN + cc->cwnd);
 	bed_close(b);
 }
 
@@ -535,6 +575,7 @@ int main(void)
 		cmocka_unit_test(start__who_only_receives_learns_the_round_trip),
 		cmocka_unit_test(start__a_train_tells_a_slow_sender),
 		cmocka_unit_test(start__a_train_that_is_asked_for),
+		cmocka_unit_test(start__a_train_beyond_the_window),
 		cmocka_unit_test(start__reports_of_trains),
 		cmocka_unit_test(start__a_slow_sender_knows_the_least),
 		cmocka_unit_test(start__the_next_connection_knows),

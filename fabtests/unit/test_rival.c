@@ -830,6 +830,27 @@ static void rival__asks_what_a_shorter_path_carries(void **state)
 	assert_int_equal(wants, 3);
 }
 
+/* Behind a queue that is long and stays, who has little; behind a short one nobody. */
+static void rival__starves(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_push(&t, 0.1);
+	assert_true(sdr_rival_starves(&t.r, t.at.now));
+	t.r.rate = 0.3 * PATH;
+	assert_false(sdr_rival_starves(&t.r, t.at.now));
+	t.r.rate = 0.1 * PATH;
+	t.r.lost_at = t.at.now;
+	t.r.lost_trip = BASE + 2 * LONG;
+	assert_true(sdr_rival_starves(&t.r, t.at.now));
+	t.r.lost_trip = BASE + TARGET;
+	assert_false(sdr_rival_starves(&t.r, t.at.now));
+	t.r.lost_at = 0;
+	t.r.standing.stays = false;
+	assert_false(sdr_rival_starves(&t.r, t.at.now));
+}
+
 /* ---- a window beside windows ----------------------------------------------------------------- */
 
 static void rival__window_of_cubic(void **state)
@@ -1038,6 +1059,33 @@ static void rival__cuts_that_help(void **state)
 	}
 }
 
+/* What passed was half of what was known of the path: with what trains tell it opens again. */
+static void rival__hold_opens_again(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	rounds_hold(&t);
+	t.r.most = PATH / 3;
+	t.r.hold.most = t.r.rate = PATH / 6;
+	for (i = 0; i < 20; i++) {
+		t.at.bw = (uint64_t)fmin(t.win / trip(&t), PATH / 6);
+		step(&t);
+	}
+	assert_true(t.win / trip(&t) < 0.17 * PATH);
+	t.at.train_Bps = (uint64_t)(0.9 * PATH);
+	t.at.trains++;
+	for (i = 0; i < 5; i++)
+		step(&t);
+	assert_int_equal(t.r.state, SDR_RIVAL_HOLD);
+	assert_true(t.win / trip(&t) > 0.44 * PATH && t.win / trip(&t) < 0.46 * PATH);
+	/* once: what passes of it is what it has then */
+	for (i = 0; i < 10; i++)
+		step(&t);
+	assert_true(t.win / trip(&t) < 0.17 * PATH);
+}
+
 static void rival__hold_ends(void **state)
 {
 	struct rounds t;
@@ -1229,12 +1277,14 @@ int main(void)
 		cmocka_unit_test(rival__opens_in_vain),
 		cmocka_unit_test(rival__a_path_that_proves_shorter),
 		cmocka_unit_test(rival__asks_what_a_shorter_path_carries),
+		cmocka_unit_test(rival__starves),
 		cmocka_unit_test(rival__window_of_cubic),
 		cmocka_unit_test(rival__window_cuts_once),
 		cmocka_unit_test(rival__window_ends_with_the_queue),
 		cmocka_unit_test(rival__an_opening_window_waits),
 		cmocka_unit_test(rival__two_cuts_in_a_row),
 		cmocka_unit_test(rival__cuts_that_help),
+		cmocka_unit_test(rival__hold_opens_again),
 		cmocka_unit_test(rival__hold_ends),
 		cmocka_unit_test(rival__hold_behind_a_short_queue),
 		cmocka_unit_test(rival__a_beat),

@@ -41,7 +41,7 @@ uint64_t sdr_bulk_window(const struct sdr_conn *c, const struct sdr_path *p)
 	uint64_t w = BARREN_BYTES;
 
 	if (n < BARREN_FREE)
-		return p->cc.cwnd;
+		return sdr_cc_window(&p->cc);
 	w = n - BARREN_FREE < 32 ? w >> (n - BARREN_FREE) : 0;
 	w = w < p->cc.cwnd ? w : p->cc.cwnd;
 	return w > c->shape->mtu ? w : c->shape->mtu;

@@ -5,7 +5,9 @@
  * leave: START's dispersion has their packets in it, and what was never had cannot be remembered.
  * So a train is asked for in the middle of the flight (sdr_cc.c): 128 KiB that leave at once, in so
  * little time that few of the others' come in between.  One may meet a burst of theirs, or a full
- * queue, and then it shows too little or nothing; the largest of some is believed.
+ * queue, and then it shows too little or nothing; the largest of some is believed.  It is half of
+ * the window at most, but for who was beaten down behind a long queue to a few packets, of which a
+ * train tells nothing (auto_train()).
  *
  * Trains leave only when somebody is suspected who does not yield (a crowd of flows like us would
  * make a queue of them), or the path proves shorter than it was at first, not behind losses,

@@ -90,10 +90,12 @@ static uint64_t sdr_cc_train_most(const struct sdr_cc *cc)
 }
 
 /* The flight that begins is to show what the bottleneck passes: part of it leaves at once. */
-static void sdr_cc_train(struct sdr_cc *cc)
+static void sdr_cc_train(struct sdr_cc *cc, uint64_t now)
 {
 	uint64_t rtt = cc->srtt ? cc->srtt : cc->rtt_guess;
 
+	if (cc->train_own && now < cc->busy_ns + rtt) /* all else has arrived in its pause */
+		return;
 	cc->train_left = 0;
 	cc->train_own = false;
 	if (!cc->ops->trains || cc->known.rate_Bps || cc->trains >= SDR_CC_TRAINS ||
@@ -109,11 +111,13 @@ static void sdr_cc_train(struct sdr_cc *cc)
  */
 static void sdr_cc_train_asked(struct sdr_cc *cc, uint64_t now)
 {
-	cc->train_asked = false;
+	uint64_t bytes = cc->train_asked;
+
+	cc->train_asked = 0;
 	if (cc->train_left || cc->srtt < SDR_CC_FAR_NS || cc->app_limited_until)
 		return;
 	cc->train_own = true;
-	cc->train_left = cc->train_first = sdr_cc_train_most(cc);
+	cc->train_left = cc->train_first = bytes;
 	sdr_pacer_pause(&cc->pacer, (uint64_t)(SDR_CC_TRAIN_PAUSE * (double)cc->srtt), now);
 }
 
@@ -196,7 +200,7 @@ void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overh
 	pays = bytes + (cc->ops->provisioned ? overhead : 0);
 	if (!inflight) {
 		sdr_cc_resume(cc, now);
-		sdr_cc_train(cc);
+		sdr_cc_train(cc, now);
 		cc->first_tx_ns = now;
 		cc->delivered_ns = now;
 	}

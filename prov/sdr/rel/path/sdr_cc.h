@@ -79,7 +79,7 @@ struct sdr_cc_bond {
 
 /* bytes: a receiver that did not say; cap of the first window */
 #define SDR_CC_RX_WINDOW (256u * 1024)
-#define SDR_CC_STATE_MAX 1688u /* bytes of a controller's own state */
+#define SDR_CC_STATE_MAX 1696u /* bytes of a controller's own state */
 
 struct sdr_cc {
 	const struct sdr_cc_ops *ops;
@@ -119,8 +119,12 @@ struct sdr_cc {
 	uint64_t train_left;  /* bytes that leave at once, to find that out */
 	uint64_t train_first; /* and were to, when that flight began */
 	uint32_t trains;      /* flights that began so */
-	bool train_asked;     /* the controller wants one, in the middle of a flight */
-	bool train_own;	      /* that is the one of which train_left is left */
+	/*
+	 * bytes that the controller wants to leave at once in the middle of a flight, and beyond
+	 * its window; 0: none
+	 */
+	uint64_t train_asked;
+	bool train_own; /* that is the one of which train_left is left */
 	/*
 	 * of what was lost: bytes that the controller puts on the own rate, not on the path; the
 	 * caller takes them away
@@ -166,6 +170,11 @@ void sdr_cc_joined(struct sdr_cc *cc, uint32_t together, uint64_t now);
 void sdr_cc_mtu_set(struct sdr_cc *cc, uint32_t mtu);
 /* There was nothing to send although window and pacing allowed it. */
 void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight);
+/* Bytes that may be in flight: what is to leave at once goes beyond the window. */
+static inline uint64_t sdr_cc_window(const struct sdr_cc *cc)
+{
+	return cc->cwnd + (cc->train_own ? cc->train_first : 0);
+}
 /* An acknowledgement, or losses found without one: window, rate and pacer follow. */
 void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack);
 /* From now on it is one of those paths, or alone again (NULL). */

@@ -5,7 +5,8 @@
  * reaction to losses, until they are so many, and for so long, that it is in vain.  Once in eight
  * rounds a little more is asked for; not by who is steady, for somebody's beat (sdr_beat.c) that
  * was heard or should be, and listens for it after a while: it asks for as much more in all rounds,
- * as what passes would only ever shrink.
+ * as what passes would only ever shrink.  When the path proves to carry more than was known, what
+ * is claimed of that is asked for as at the beginning: from what has passed it would take seconds.
  *
  * Runs at ends of rounds, no clock, no timers, no threads, no allocation.
  */
@@ -18,20 +19,28 @@
 #define SDR_HOLD_OPEN	 1.5 /* times more a round, up to what is held */
 #define SDR_HOLD_CYCLE	 8u
 #define SDR_HOLD_MORE	 1.25 /* asked for once in it */
+#define SDR_HOLD_WIDER	 1.5  /* times more to hold: it opens again */
 #define SDR_HOLD_STEADY	 128u /* rounds that are held for a beat */
 
-void sdr_hold_begin(struct sdr_hold *h, const struct sdr_rival_at *at, double win, uint64_t until,
-		    bool steady)
+/* As if so much had passed in all rounds, bytes per second. */
+static void hold_asks(struct sdr_hold *h, double rate)
 {
 	uint32_t i;
 
+	for (i = 0; i < SDR_HOLD_ROUNDS; i++)
+		h->bw[i] = rate;
+}
+
+void sdr_hold_begin(struct sdr_hold *h, const struct sdr_rival_at *at, double win, double most,
+		    uint64_t until, bool steady)
+{
 	h->steady = steady;
 	h->dry = h->rounds = 0;
 	h->lost = 0;
 	h->until = until;
 	h->open = fmax((double)at->bw, at->mtu / sdr_rival_trip(at));
-	for (i = 0; i < SDR_HOLD_ROUNDS; i++)
-		h->bw[i] = win / sdr_rival_trip(at);
+	h->most = most;
+	hold_asks(h, win / sdr_rival_trip(at));
 }
 
 double sdr_hold_trip(const struct sdr_rival_at *at)
@@ -65,6 +74,10 @@ enum sdr_hold_says sdr_hold_round(struct sdr_hold *h, const struct sdr_rival_at 
 		return SDR_HOLD_IN_VAIN;
 	if (h->steady && h->rounds > SDR_HOLD_STEADY)
 		return SDR_HOLD_LISTEN;
+	if (most > SDR_HOLD_WIDER * h->most) { /* the path carries more than was known */
+		hold_asks(h, most);
+		h->most = most;
+	}
 	h->open = fmin(SDR_HOLD_OPEN * h->open, most);
 	*win = fmin(largest(h) * (h->steady ? SDR_HOLD_MORE : 1), h->open) * sdr_hold_trip(at);
 	return SDR_HOLD_ON;

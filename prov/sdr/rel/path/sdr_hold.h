@@ -20,15 +20,16 @@ struct sdr_hold {
 	double bw[SDR_HOLD_ROUNDS]; /* rates of the last rounds, bytes per second */
 	uint32_t place;		    /* in them, and in the cycle of probes */
 	double open;		    /* it opens: bytes per second so far */
+	double most;		    /* that was to be held, bytes per second */
 	uint32_t dry, rounds;	    /* without a queue; of this one */
 	double lost;		    /* share, smoothed */
 	uint64_t until;		    /* ns */
 	bool steady;		    /* for somebody's beat: we have none, and listen again */
 };
 
-/* From the rate of this window, bytes. */
-void sdr_hold_begin(struct sdr_hold *h, const struct sdr_rival_at *at, double win, uint64_t until,
-		    bool steady);
+/* From the rate of this window, bytes; most: as of sdr_hold_round(). */
+void sdr_hold_begin(struct sdr_hold *h, const struct sdr_rival_at *at, double win, double most,
+		    uint64_t until, bool steady);
 /* After each round; most: bytes per second that are held at most; *win: the window, bytes. */
 enum sdr_hold_says sdr_hold_round(struct sdr_hold *h, const struct sdr_rival_at *at, double most,
 				  double *win);

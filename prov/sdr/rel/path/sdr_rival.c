@@ -98,7 +98,8 @@ static void rival_in_vain(struct sdr_rival *r, const struct sdr_rival_at *at)
 static void rival_hold(struct sdr_rival *r, const struct sdr_rival_at *at, double win, bool steady)
 {
 	r->state = SDR_RIVAL_HOLD;
-	sdr_hold_begin(&r->hold, at, win, sdr_push_put_off(&r->push, at->now), steady);
+	sdr_hold_begin(&r->hold, at, win, rival_ours(r), sdr_push_put_off(&r->push, at->now),
+		       steady);
 }
 
 static void rival_listen(struct sdr_rival *r, double rate, bool again)
@@ -371,6 +372,11 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 bool sdr_rival_wants_train(const struct sdr_rival *r)
 {
 	return r->carries.wants;
+}
+
+bool sdr_rival_starves(const struct sdr_rival *r, uint64_t now)
+{
+	return r->standing.stays && r->rate < SDR_RIVAL_LITTLE * r->most && !rival_shallow(r, now);
 }
 
 double sdr_rival_gain(const struct sdr_rival *r)

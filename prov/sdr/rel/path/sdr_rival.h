@@ -51,8 +51,10 @@ void sdr_rival_passes(struct sdr_rival *r, double rate_Bps);
  * no rivals, and it is not for this object to say.
  */
 bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double *win);
-/* After a round: a train is to leave, to show what the path carries. */
+/* After a round: a train is to leave, to show what the path carries; ... */
 bool sdr_rival_wants_train(const struct sdr_rival *r);
+/* ... and the window is no measure for it: we were beaten down behind a queue that is long. */
+bool sdr_rival_starves(const struct sdr_rival *r, uint64_t now);
 /* Of the rate that the window makes. */
 double sdr_rival_gain(const struct sdr_rival *r);
 
