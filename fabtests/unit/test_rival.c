@@ -836,11 +836,11 @@ static void rival__starves(void **state)
 	struct rounds t;
 
 	(void)state;
-	rounds_push(&t, 0.1);
+	rounds_push(&t, 0.04);
 	assert_true(sdr_rival_starves(&t.r, t.at.now));
-	t.r.rate = 0.3 * PATH;
+	t.r.rate = 0.06 * PATH;
 	assert_false(sdr_rival_starves(&t.r, t.at.now));
-	t.r.rate = 0.1 * PATH;
+	t.r.rate = 0.04 * PATH;
 	t.r.lost_at = t.at.now;
 	t.r.lost_trip = BASE + 2 * LONG;
 	assert_true(sdr_rival_starves(&t.r, t.at.now));

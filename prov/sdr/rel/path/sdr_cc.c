@@ -94,9 +94,9 @@ static void sdr_cc_train(struct sdr_cc *cc, uint64_t now)
 {
 	uint64_t rtt = cc->srtt ? cc->srtt : cc->rtt_guess;
 
-	if (cc->train_own && now < cc->busy_ns + rtt) /* all else has arrived in its pause */
+	if (cc->train_beyond && now < cc->busy_ns + rtt) /* all else has arrived in its pause */
 		return;
-	cc->train_left = 0;
+	cc->train_left = cc->train_beyond = 0;
 	cc->train_own = false;
 	if (!cc->ops->trains || cc->known.rate_Bps || cc->trains >= SDR_CC_TRAINS ||
 	    rtt < SDR_CC_FAR_NS || (cc->train.rate_Bps && cc->train.err <= SDR_CC_TRAIN_ERR))
@@ -111,13 +111,14 @@ static void sdr_cc_train(struct sdr_cc *cc, uint64_t now)
  */
 static void sdr_cc_train_asked(struct sdr_cc *cc, uint64_t now)
 {
-	uint64_t bytes = cc->train_asked;
+	uint64_t bytes = cc->train_asked, most = sdr_cc_train_most(cc);
 
 	cc->train_asked = 0;
 	if (cc->train_left || cc->srtt < SDR_CC_FAR_NS || cc->app_limited_until)
 		return;
 	cc->train_own = true;
-	cc->train_left = cc->train_first = bytes;
+	cc->train_beyond = bytes > most ? bytes : 0;
+	cc->train_left = cc->train_first = bytes > most ? bytes : most;
 	sdr_pacer_pause(&cc->pacer, (uint64_t)(SDR_CC_TRAIN_PAUSE * (double)cc->srtt), now);
 }
 
@@ -130,6 +131,7 @@ static void sdr_cc_train_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes)
 		sdr_train_own(&cc->train, from, now);
 	cc->train_left -= bytes;
 	cc->train_own = cc->train_own && cc->train_left;
+	cc->train_beyond = cc->train_own ? cc->train_beyond : 0;
 }
 
 static void sdr_cc_pair(struct sdr_cc *cc, uint64_t now)

@@ -120,11 +120,12 @@ struct sdr_cc {
 	uint64_t train_first; /* and were to, when that flight began */
 	uint32_t trains;      /* flights that began so */
 	/*
-	 * bytes that the controller wants to leave at once in the middle of a flight, and beyond
-	 * its window; 0: none
+	 * the controller wants one in the middle of a flight, of half the window, and at least of
+	 * so many bytes; 0: none
 	 */
 	uint64_t train_asked;
-	bool train_own; /* that is the one of which train_left is left */
+	bool train_own;	       /* that is the one of which train_left is left; */
+	uint64_t train_beyond; /* bytes of it that may go beyond the window */
 	/*
 	 * of what was lost: bytes that the controller puts on the own rate, not on the path; the
 	 * caller takes them away
@@ -173,7 +174,7 @@ void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight);
 /* Bytes that may be in flight: what is to leave at once goes beyond the window. */
 static inline uint64_t sdr_cc_window(const struct sdr_cc *cc)
 {
-	return cc->cwnd + (cc->train_own ? cc->train_first : 0);
+	return cc->cwnd + cc->train_beyond;
 }
 /* An acknowledgement, or losses found without one: window, rate and pacer follow. */
 void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack);

@@ -64,8 +64,7 @@
 #define SDR_AUTO_ELSEWHERE  2u			 /* times a queue, and the target: it is another */
 #define SDR_AUTO_CALM_QUEUE 1.5			 /* of the target */
 #define SDR_AUTO_LITTLE	    0.05		 /* see struct sdr_rival_at */
-#define SDR_AUTO_TRAIN_WIN  0.5 /* of the window, and of what the path holds: a train */
-#define SDR_AUTO_TRAIN_PATH 0.3
+#define SDR_AUTO_TRAIN_PATH 0.3	 /* of what the path holds: a train beyond the window */
 #define SDR_AUTO_PASSES_ERR 0.05 /* of what a path passes, that is known */
 
 _Static_assert(sizeof(struct sdr_auto) <= SDR_CC_STATE_MAX, "the state of auto must fit");
@@ -206,17 +205,16 @@ static uint64_t auto_keeps(struct sdr_cc *cc)
 	return sdr_auto_keeps(cc, a->win);
 }
 
-/* Bytes.  Who was beaten down has no window from which a train could tell anything. */
+/* Bytes that a train has at least.  Who was beaten down has no window of which one tells a thing. */
 static uint64_t auto_train(const struct sdr_cc *cc, uint64_t now)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
-	double bytes = SDR_AUTO_TRAIN_WIN * a->win, all;
+	double all = a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S;
 
-	all = a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S;
+	if (!sdr_rival_starves(&a->rival, now))
+		return 1;
 	all = fmin(SDR_AUTO_TRAIN_PATH * all, (double)cc->rx_window * SDR_CC_RX_SHARE);
-	if (sdr_rival_starves(&a->rival, now))
-		bytes = fmax(bytes, all);
-	return (uint64_t)fmin(bytes, SDR_CC_TRAIN);
+	return (uint64_t)fmax(fmin(all, SDR_CC_TRAIN), 1);
 }
 
 static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate *rate)

@@ -34,6 +34,7 @@
 #define SDR_RIVAL_LITTLE	 0.2
 #define SDR_RIVAL_LITTLE_SHALLOW 0.12
 #define SDR_RIVAL_LITTLE_SPARE	 0.15
+#define SDR_RIVAL_STARVES	 0.05		     /* less than any of a crowd that shares */
 #define SDR_RIVAL_SHALLOW_NS	 (5 * 1000000000ull) /* losses so recently: it is short */
 #define SDR_RIVAL_SHALLOW	 1.25 /* of the round trip, the longest with losses */
 #define SDR_RIVAL_SPARE		 0.3  /* of the queue of those with little: room is to spare */
@@ -376,7 +377,7 @@ bool sdr_rival_wants_train(const struct sdr_rival *r)
 
 bool sdr_rival_starves(const struct sdr_rival *r, uint64_t now)
 {
-	return r->standing.stays && r->rate < SDR_RIVAL_LITTLE * r->most && !rival_shallow(r, now);
+	return r->standing.stays && r->rate < SDR_RIVAL_STARVES * r->most && !rival_shallow(r, now);
 }
 
 double sdr_rival_gain(const struct sdr_rival *r)
