@@ -205,7 +205,7 @@ static uint64_t auto_keeps(struct sdr_cc *cc)
 	return sdr_auto_keeps(cc, a->win);
 }
 
-/* Bytes that a train has at least.  Who was beaten down has no window of which one tells a thing. */
+/* Bytes that a train has at least.  Of the window of who was beaten down one tells nothing. */
 static uint64_t auto_train(const struct sdr_cc *cc, uint64_t now)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
