@@ -33,12 +33,12 @@ class Row:
         """What was measured, and whether it is within the bar: the median of the rounds, where never is the worst."""
         never = math.inf if self.least is None else -math.inf
         values = sorted(never if v is None else v for v in self.values)
-        text = ["never" if math.isinf(v) else self.form % v for v in (statistics.median(values), values[0], values[-1])]
-        if len(values) == 1:
-            note = "" if math.isinf(values[0]) else self.note
-        else:
-            note = " (%s .. %s)" % (text[1], text[2])
         middle = statistics.median(values)
+        text = ["never" if math.isinf(v) else self.form % v for v in (middle, values[0], values[-1])]
+        if len(values) > 1:
+            note = " (%s .. %s)" % (text[1], text[2])
+        else:
+            note = "" if math.isinf(middle) else self.note
         good = (self.least is None or middle >= self.least) and (self.most is None or middle <= self.most)
         ok = "-" if not self.must() else "yes" if good else "no"
         return text[0] + note, ok + ("" if self.sure else "?")
