@@ -826,12 +826,40 @@ static void auto__target_leans(void **state)
 			sdr_auto_target(200 * US, 1500, 25000) + 20 * US);
 }
 
+/* Others have filled the queue when it begins: a small packet is all of a flight that arrives. */
+static void auto__a_flight_that_is_lost(void **state)
+{
+	const struct sdr_rel_cfg cfg = { .cc = &sdr_cc_auto };
+	const uint32_t mtu = 9000, pkts = 96;
+	struct sdr_cc_snap snap;
+	struct sdr_cc_ack ack = { .now = 1 * S + 38 * MS,
+				  .bytes = 600,
+				  .lost = (uint64_t)pkts * mtu,
+				  .rtt = 7 * MS,
+				  .min_rtt = 6 * MS,
+				  .snap = &snap,
+				  .snap_tx_ns = 1 * S + 31 * MS };
+	struct sdr_cc cc;
+
+	(void)state;
+	sdr_cc_init(&cc, &cfg, mtu, 64u << 20, 6 * MS, NULL, 1 * S);
+	for (uint32_t i = 0; i < pkts; i++)
+		sdr_cc_sent(&cc, 1 * S, mtu, 0, (uint64_t)i * mtu, &snap);
+	sdr_cc_sent(&cc, ack.snap_tx_ns, ack.bytes, 0, pkts * mtu, &snap);
+	sdr_cc_acked(&cc, &ack);
+	assert_false(cc.starting);
+	/* what was lost leaves within some round trips, in which it learns nothing */
+	assert_true(sdr_auto_look(&cc)->win >= 2.0 * mtu);
+	assert_true(sdr_auto_look(&cc)->win <= 8.0 * mtu);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(auto__grows_by_one_round_at_a_time),
 		cmocka_unit_test(auto__target),
 		cmocka_unit_test(auto__target_leans),
+		cmocka_unit_test(auto__a_flight_that_is_lost),
 		cmocka_unit_test(auto__alone),
 		cmocka_unit_test(auto__calm),
 		cmocka_unit_test(auto__random_loss),

@@ -131,13 +131,19 @@ static void auto_learn_together(struct sdr_cc *cc, bool all, double had)
 static bool auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps, double passes, bool all)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double free = SDR_AUTO_START_FREE * a->blame.bytes, had = a->win;
+	double free = SDR_AUTO_START_FREE * a->blame.bytes, had = a->win, least = 0;
 
 	sdr_blame_cut(&a->blame, a->win, a->blame.lost);
 	/* all that was lost since the begin: the window was too large */
 	if (a->blame.lost > free)
 		cc->own_lost += (uint64_t)a->blame.lost;
-	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
+	/*
+	 * Of a flight that is lost but for a packet hardly a rate is left, and what is sent again
+	 * tells no round trips: such a window would not grow until all of that has passed.
+	 */
+	if (a->queue.base >= SDR_QDELAY_FAR_NS)
+		least = SDR_CC_MIN_PKTS * cc->mtu;
+	a->win = fmax(rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S, least);
 	sdr_rival_passes(&a->rival, passes);
 	auto_learn_together(cc, all, had);
 	a->learnt_at = now;
