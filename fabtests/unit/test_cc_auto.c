@@ -815,6 +815,7 @@ static void auto__target_leans(void **state)
 	a->queue.base = WAN_RTT;
 	assert_int_equal(sdr_auto_keeps(&cc, win), sdr_auto_target(WAN_RTT, 1500, win));
 	a->rival.most = (double)WAN_RATE;
+	a->sure = true;
 	a->queue.queue = 10 * MS;
 	assert_true(sdr_auto_keeps(&cc, win) < sdr_auto_target(WAN_RTT, 1500, win));
 	assert_true(sdr_auto_keeps(&cc, win / 3) > sdr_auto_keeps(&cc, win * 2 / 3) + 200 * US);
@@ -824,6 +825,36 @@ static void auto__target_leans(void **state)
 	a->queue.queue = 10 * MS;
 	assert_in_range(sdr_auto_keeps(&cc, 25000), sdr_auto_target(200 * US, 1500, 25000),
 			sdr_auto_target(200 * US, 1500, 25000) + 20 * US);
+}
+
+/* One of a crowd keeps what the others keep, though it never had more of the path than its share. */
+static void auto__target_of_who_was_never_alone(void **state)
+{
+	static const uint64_t rtts[] = { 6 * MS, WAN_RTT };
+	const struct sdr_rel_cfg cfg = { .cc = &sdr_cc_auto };
+	struct sdr_cc cc[2];
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		const double share = i % 2 ? 0.125 : 0.2;
+		const uint64_t rtt = rtts[i / 2];
+		const double win = share * WAN_RATE * (double)rtt / S;
+		uint64_t one, other;
+
+		for (uint32_t k = 0; k < 2; k++) {
+			struct sdr_auto *a = sdr_auto_state(&cc[k]);
+
+			sdr_cc_init(&cc[k], &cfg, 8192, 64u << 20, rtt, NULL, 0);
+			sdr_qdelay_sample(&a->queue, 1, rtt);
+			sdr_qdelay_full(&a->queue, rtt + 65 * US);
+			a->rival.most = k ? share * WAN_RATE : WAN_RATE;
+			a->sure = !k;
+			a->queue.queue = 2 * MS;
+		}
+		one = sdr_auto_keeps(&cc[0], win);
+		other = sdr_auto_keeps(&cc[1], win);
+		assert_in_range(other, one * 98 / 100, one * 102 / 100);
+	}
 }
 
 /* Others have filled the queue when it begins: a small packet is all of a flight that arrives. */
@@ -859,6 +890,7 @@ int main(void)
 		cmocka_unit_test(auto__grows_by_one_round_at_a_time),
 		cmocka_unit_test(auto__target),
 		cmocka_unit_test(auto__target_leans),
+		cmocka_unit_test(auto__target_of_who_was_never_alone),
 		cmocka_unit_test(auto__a_flight_that_is_lost),
 		cmocka_unit_test(auto__alone),
 		cmocka_unit_test(auto__calm),

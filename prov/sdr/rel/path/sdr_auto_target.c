@@ -31,6 +31,7 @@
 #define SDR_AUTO_LEAN	      0.075
 #define SDR_AUTO_LEAN_FROM_NS 5e6
 #define SDR_AUTO_LEAN_MOST    0.66
+#define SDR_AUTO_LEAN_UNSURE  0.2 /* ... where nobody has shown what the path carries */
 #define SDR_AUTO_LEAN_NONE    0.5
 #define SDR_AUTO_LEAN_LEAST   0.5
 /* what is kept at least in a shallow buffer: of a far round trip, ns, and of what it would keep */
@@ -147,7 +148,8 @@ static uint64_t auto_lean(const struct sdr_cc *cc, double win, uint64_t keeps)
 
 	if (trip < SDR_AUTO_LEAN_FROM_NS || path <= 0)
 		return keeps;
-	share = fmin(win / path, SDR_AUTO_LEAN_MOST);
+	/* who was never alone may take what it had for all there is */
+	share = fmin(win / path, a->sure ? SDR_AUTO_LEAN_MOST : SDR_AUTO_LEAN_UNSURE);
 	lean = SDR_AUTO_LEAN * (trip - SDR_AUTO_LEAN_FROM_NS) * share *
 	       (SDR_AUTO_LEAN_NONE - share);
 	/* a path that is not full is filled as fast as ever */
@@ -165,11 +167,10 @@ static uint64_t auto_would(const struct sdr_cc *cc, double win)
 	const struct sdr_auto *a = sdr_auto_look(cc);
 	uint64_t slot = 0;
 
+	/* who was never seen to have much of the path would keep more for that */
 	if (a->rival.most > 0)
-		slot = (uint64_t)(cc->mtu / a->rival.most * SDR_CC_NS_PER_S);
-	/* among many nobody was seen to have much of the path */
-	if (sdr_qdelay_near(a->queue.base) && sdr_qdelay_slot(&a->queue) < slot)
-		slot = sdr_qdelay_slot(&a->queue);
+		slot = (uint64_t)fmin(cc->mtu / a->rival.most * SDR_CC_NS_PER_S,
+				      (double)sdr_qdelay_slot(&a->queue));
 	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, sdr_auto_counts(cc, win));
 	slot = auto_lean(cc, sdr_auto_counts(cc, win), slot);
 	/* a mean has what the path adds by chance in it (more than the path is our own), ... */
