@@ -100,6 +100,9 @@ const struct bar_case bar_cases[] = {
 	  .must = { MOST(DROP, 0.012), LEAST(JAIN, 0.95), LEAST(UTIL, 0.95) } },
 	{ "crowd-16-12ms", .flows = 16, .rtt_s = 12e-3, .queue_bdp = 0.25,
 	  .must = { MOST(DROP, 0.02), LEAST(JAIN, 0.9), LEAST(UTIL, 0.95) } },
+	{ "crowd-16-6ms", .flows = 16, .rtt_s = 6e-3, .must = CROWD_MUST(0.025, 0.95, 12e-3) },
+	{ "crowd-32-12ms", .flows = 32, .rtt_s = 12e-3, .queue_bdp = 0.5,
+	  .must = CROWD_MUST(0.06, 0.85, 12e-3) },
 	{ "crowd-16-30ms", .flows = 16, .queue_bdp = 4, .clocks_s = 30e-3,
 	  .must = CROWD_MUST(0.01, 0.98, 12e-3) },
 	/* of these some do, see rel/path/README.md */

@@ -827,7 +827,7 @@ static void auto__target_leans(void **state)
 			sdr_auto_target(200 * US, 1500, 25000) + 20 * US);
 }
 
-/* One of a crowd keeps what the others keep, though it never had more of the path than its share. */
+/* One of a crowd keeps what the others keep, though it never had more than its share of it. */
 static void auto__target_of_who_was_never_alone(void **state)
 {
 	static const uint64_t rtts[] = { 6 * MS, WAN_RTT };

@@ -48,12 +48,14 @@
 /* of the window: the smallest that still has a rate; on a near path, of what would fill it */
 #define SDR_AUTO_WIN_MIN_PKTS (1.0 / 64)
 #define SDR_AUTO_NEAR_SHARE   (1.0 / 16)
-#define SDR_AUTO_DAMP	      0.7  /* of the step: the queue answers a round trip later */
-#define SDR_AUTO_FEW	      4.0  /* packets of a window on a near path: few, to ... */
-#define SDR_AUTO_FEW_NONE     12.0 /* ... a window as others */
-#define SDR_AUTO_FEW_DAMP     0.2  /* the queue is longer than the path, and pacing follows it */
-#define SDR_AUTO_BOND	      0.8  /* of the window that counts: that of all paths */
-#define SDR_AUTO_FEW_LASTED   8.0  /* round trips that a round counts for, at most */
+/* of the step, as the queue answers a round trip later; on a far path up to two */
+#define SDR_AUTO_DAMP	    0.6
+#define SDR_AUTO_NEAR_DAMP  0.7
+#define SDR_AUTO_FEW	    4.0	 /* packets of a window on a near path: few, to ... */
+#define SDR_AUTO_FEW_NONE   12.0 /* ... a window as others */
+#define SDR_AUTO_FEW_DAMP   0.2	 /* the queue is longer than the path, and pacing follows it */
+#define SDR_AUTO_BOND	    0.8	 /* of the window that counts: that of all paths */
+#define SDR_AUTO_FEW_LASTED 8.0	 /* round trips that a round counts for, at most */
 
 /* How far x is on the way from none to all: 0..1. */
 static double auto_way(double x, double none, double all)
@@ -266,7 +268,9 @@ double sdr_auto_floor(const struct sdr_cc *cc)
 
 double sdr_auto_damp(const struct sdr_cc *cc)
 {
-	return SDR_AUTO_DAMP + sdr_auto_few(cc) * (SDR_AUTO_FEW_DAMP - SDR_AUTO_DAMP);
+	if (!sdr_qdelay_near(sdr_auto_look(cc)->queue.base))
+		return SDR_AUTO_DAMP;
+	return SDR_AUTO_NEAR_DAMP + sdr_auto_few(cc) * (SDR_AUTO_FEW_DAMP - SDR_AUTO_NEAR_DAMP);
 }
 
 /* Round trips that the last round counts for: with less than a packet in one, it was longer. */
